@@ -84,7 +84,7 @@ def pull_request_of(url: str) -> PullRequest:
     """Return the pull request that a URL names.
 
     Raises:
-        UsageError: The URL is not that of a pull request.
+        UsageError: The URL does not name a pull request.
     """
     match = _URL.fullmatch(url)
     if match is None:

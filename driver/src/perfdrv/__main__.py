@@ -51,7 +51,7 @@ def _run(arguments: list[str] | None) -> int:
     with safe_streams(hide):
         try:
             code = _perform(arguments)
-            # the exit code is that of the run, even if its output cannot be written
+            # the exit code is the run's, even if its output cannot be written
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
         except KeyboardInterrupt:

@@ -64,7 +64,7 @@ _BRINGS: Mapping[str, tuple[str, ...]] = {
 }
 # the server of the API of Data Science Pipelines, which creates Workflows of Argo
 PIPELINES = "pipelines"
-# the gateway to KServe's models, the emulator that configures it, and that of models on several nodes
+# the gateway to KServe's models, the emulator that configures it, and the emulator of models on several nodes
 ENVOY, GATEWAY, LEADER_WORKER_SETS = "envoy", "gateway", "leader_worker_sets"
 # the emulators that labs with a product have
 _OF_PRODUCTS: Mapping[str, tuple[str, ...]] = {

@@ -56,7 +56,7 @@ def make_report(
 ) -> ReportPaths:
     """Analyse a run directory and write its report: index.html, report.md, KPIs, tables, and requested plots.
 
-    It works for runs that failed, were killed or still run: the report and `findings` state what is missing. `output`
+    It works for runs that failed, were killed or still run: the report and `findings` list the missing data. `output`
     is a folder, `<run>/report` by default; a selection of workloads has a separate folder in it, named after the
     selection, so that the complete report remains. Raises UsageError if it is not a run directory, if the folder cannot
     be created, or if the layout is invalid.

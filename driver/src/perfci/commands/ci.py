@@ -120,7 +120,7 @@ def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: 
 
 
 @ci.command("arguments", cls=OrderedCommand, short_help="Show the arguments of a pull request.")
-@click.option("--pull", metavar="URL", help="Pull request. [default: that of the CI job]")
+@click.option("--pull", metavar="URL", help="Pull request. [default: the CI job's]")
 @click.option("--test", "test", metavar="NAME", help="Job that `/test NAME` requests. [default: the CI job]")
 @click.option("--list", "only_list", is_flag=True, help="List the settings that a pull request can set.")
 @click.option(
@@ -250,7 +250,7 @@ def _plan(ctx: click.Context, project: Project, job: Job, session: JobSession, *
 
 
 def _arguments_of(project: Project, given: RunOptions, job: Job, session: JobSession) -> JobArguments:
-    """Return the arguments of a presubmit's pull request; that of a rehearsal is in another repository."""
+    """Return the arguments of a presubmit's pull request; a rehearsal's pull request is in another repository."""
     if job.kind != "presubmit" or job.pull is None:
         return JobArguments()
     settings = _settings_of(project, given, "github_")

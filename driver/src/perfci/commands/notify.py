@@ -21,7 +21,7 @@ from perfci.notifying.notify import notification_of
 @click.option("--dry-run", is_flag=True, help="Print the messages instead of sending them.")
 @click.option("--slack-channel", help="ID of the Slack channel. [default: the run's setting notify_slack_channel]")
 @click.option("--slack-token", help="Reference to the token of Slack, file:NAME or env:NAME.")
-@click.option("--pull", help="URL of the pull request to comment on. [default: that of the settings or of the CI job]")
+@click.option("--pull", help="URL of the pull request to comment on. [default: the settings' or the CI job's]")
 @click.option("--github-token", help="Reference to the token of GitHub, file:NAME or env:NAME.")
 @runs_dir_option
 @click.pass_context

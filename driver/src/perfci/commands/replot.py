@@ -41,7 +41,7 @@ def replot_command(
     """Plot runs again with the current code, and compare several with the first.
 
     A RUN is s3://BUCKET/…/ID, the URL of an export, or a local run. Fetched files are verified and cached. No cluster
-    is needed. The exit code is that of the first run that cannot be fetched or is damaged.
+    is needed. The exit code is the one for the first run that cannot be fetched or is damaged.
     """
     wanted = [*sources, *(sources_in(listed) if listed else ())]
     if not wanted:

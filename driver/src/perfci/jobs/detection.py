@@ -21,7 +21,7 @@ SYSTEMS: tuple[System, ...] = (Prow(), GitHubActions(), Jenkins(), Shell())
 
 
 def detect(environment: Mapping[str, str] | None = None) -> tuple[System, Job]:
-    """Return the CI system and the job of an environment, by default that of this process.
+    """Return the CI system and the job of an environment, by default this process's.
 
     Raises:
         UsageError: The environment is not what the system documents.

@@ -27,7 +27,7 @@ class Job:
         repository: `owner/name` of the tested repository; empty if unknown.
         build: ID of the build, or empty.
         url: Page of the build, or empty.
-        artifacts: Folder whose content the CI system keeps; that of this step if each step has one.
+        artifacts: Folder whose content the CI system keeps; this step's folder if each step has one.
         artifacts_url: URL of this content; empty if unknown.
         shared: Folder that all steps of the job share.
         shared_limit: Limit of `shared` in bytes; None for no limit.

@@ -98,7 +98,7 @@ def _judge_run(session: JobSession, code: int) -> int:
     """Judge the run by its history, and record that as the step `judge`; return the exit code of the job.
 
     Args:
-        code: Exit code of the job before, which precedes that of the verdict.
+        code: Exit code of the job, which precedes the verdict's exit code.
     """
     if session.run is None:
         return code

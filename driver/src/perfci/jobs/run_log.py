@@ -48,7 +48,7 @@ class _Both:
 
 @contextlib.contextmanager
 def copy_output(path: Path, redact: Callable[[str], str] = lambda text: text) -> Iterator[None]:
-    """Append what is printed in this block to a file."""
+    """Append the output of this block to a file."""
     file = path.open("a", encoding="utf-8", errors="backslashreplace")
     out, error = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Both(out, file, redact), _Both(error, file, redact)

@@ -92,7 +92,7 @@ def read_state(job: Job) -> JobState | None:
     """Return the state of the earlier steps of this build; None for the first step.
 
     Raises:
-        UsageError: The file is not a state, or that of another build.
+        UsageError: The file is not a state, or belongs to another build.
     """
     path = job.shared / STATE_FILE
     if not path.is_file():

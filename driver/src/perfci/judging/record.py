@@ -28,7 +28,7 @@ class Verdict:
         pushed: `new`, `already there`, `no`, or `failed`.
         lost: Why the history could not be read or written; empty if it could.
         note: A remark about the history; empty for none.
-        pull_request: Whether the run is that of a pull request.
+        pull_request: Whether the run belongs to a pull request.
     """
 
     status: str = "not judged"

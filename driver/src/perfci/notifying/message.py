@@ -184,7 +184,7 @@ def _judged(verdict: Mapping[str, Any]) -> str:
 
 
 def refusal_of(name: str, flow: str, why: str, links: tuple[Link, ...], about: str) -> Message:
-    """Return the message about a job that was refused before its run; *name* is that of its build."""
+    """Return the message about a job that was refused before its run; *name* is its build's name."""
     return Message(
         run=name,
         flow=flow,

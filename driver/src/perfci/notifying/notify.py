@@ -66,7 +66,7 @@ class Notification:
 
     @property
     def pull(self) -> PullRequest | None:
-        """The pull request of the settings, or that of the job.
+        """The pull request of the settings, or the job's.
 
         Raises:
             UsageError: The settings have an invalid URL.

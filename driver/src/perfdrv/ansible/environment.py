@@ -34,7 +34,7 @@ def clean_environment(
     Args:
         project: Root of the project, whose ansible.cfg is used in any working directory.
         run_directory: The folder into which the collection's callback writes the run.
-        given: The environment to choose from; by default that of this process.
+        given: The environment to choose from; by default this process's environment.
         secrets: Names of more variables, to which settings refer.
     """
     source = os.environ if given is None else given

@@ -18,7 +18,7 @@ class RunRequest:
 
     Attributes:
         flow: Its name, or `toolbox` for a single command.
-        playbook: Usually that of the flow.
+        playbook: Usually the flow's playbook.
         runs_root: The folder in which a new run gets its directory.
         run_directory: Directory of an existing run; None for a new one below `runs_root`.
         extra_vars: What follows each `-e`, in order.

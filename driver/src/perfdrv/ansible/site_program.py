@@ -14,7 +14,7 @@ import msgspec
 
 
 def main() -> None:
-    """Print the site that Ansible reads for each inventory: a path, "" for that of ansible.cfg, null for none."""
+    """Print the site that Ansible reads for each inventory: a path, "" for ansible.cfg's, null for none."""
     # inventory plugins and scripts may print to stdout, which is reserved for the answer
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -28,7 +28,7 @@ def current_project(ctx: click.Context) -> Project:
 
 
 def current_runs_root(ctx: click.Context, given: Path | None) -> Path:
-    """Return the folder of all runs: the one given, or that of the current project.
+    """Return the folder of all runs: the given folder, or the current project's.
 
     Args:
         given: The value of --runs-dir or PERF_RUNS_DIR.

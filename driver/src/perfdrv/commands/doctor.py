@@ -20,12 +20,12 @@ from perfdrv.examining.project import examine_project
 
 @click.command(short_help="Check this machine, the project and its cluster.")
 @click.option("-i", "--site", metavar="SITE", shell_complete=complete_sites,
-              help="Inventory: a folder below inventories/, or a path. [default: that of ansible.cfg]")  # fmt: skip
+              help="Inventory: a folder below inventories/, or a path. [default: ansible.cfg's inventory]")  # fmt: skip
 @click.option("--no-cluster", is_flag=True, help="Do not connect to the cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def doctor(ctx: click.Context, site: str | None, no_cluster: bool, as_json: bool) -> int:
-    """List what is available and what is missing, each with a remedy.
+    """Examine this machine and the cluster; print a remedy for each missing part.
 
     \b
     Exit codes: 0 nothing required is missing, 2 the machine or the project is not ready, 3 the cluster is not.

@@ -40,8 +40,7 @@ def examine_project(project: Project) -> Iterator[Finding]:
         "psap.perf",
         named == own,
         named,
-        f"Ansible must find version {own}, that of perfdrv: remove the other one, or run: "
-        "pip install --upgrade psap-perf",
+        f"Ansible must find perfdrv's version, {own}: remove the other one, or run: pip install --upgrade psap-perf",
         EXIT_USAGE,
     )
     for name in OTHERS:

@@ -112,7 +112,7 @@ def facts_of(request: RunRequest) -> dict[str, Any]:
 
 
 def _in_directory(request: RunRequest) -> RunRequest:
-    """Return the request with the run's directory: a new one, or that of the resumed run without its old stop file."""
+    """Return the request with the run's directory: a new directory, or the resumed run's without its old stop file."""
     remove_leftovers()
     if request.run_directory is None:
         return replace(request, run_directory=new_run_directory(request.runs_root, request.flow))

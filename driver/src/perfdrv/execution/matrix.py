@@ -100,5 +100,5 @@ class _Matrix:
 
     def _keep(self, outcome: Outcome) -> None:
         if self._first is None and outcome.status != "ok":
-            # the outcome of a cell is that of the run
+            # the outcome of the cell's run is the outcome of the cell
             self._first = replace(outcome, directory=self._request.directory)

@@ -112,7 +112,7 @@ def _most_recent(rows: Sequence[tuple[Step, int]], count: int) -> list[tuple[Ste
 
 
 def _state(step: Step) -> str:
-    """Return the status of a step; that of a group or a lane results from its steps."""
+    """Return the status of a step; the status of a group or a lane results from its steps."""
     if step.status:
         return step.status
     states = {_state(child) for child in step.children}

@@ -12,7 +12,7 @@ from typing import Self
 
 ANNOTATION = "lab.psap.perf/training"
 _MASK = 2**64 - 1
-# how far the end of a step may deviate from that of equal steps, as a share of a step
+# how far the end of a step may deviate from the end of equal steps, as a share of a step
 _JITTER = 0.04
 
 

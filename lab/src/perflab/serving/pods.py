@@ -29,7 +29,7 @@ def service_of(pod: Mapping[str, Any]) -> str:
 def model_in(pod: Mapping[str, Any] | None) -> ServedModel | None:
     """Return the model that a pod serves now; None if it is not Ready, is being deleted, or has no valid declaration.
 
-    The annotation is YAML: `{name: NAME, ttft: {median_s: 0.05}, …}`; the default name is that of its service.
+    The annotation is YAML: `{name: NAME, ttft: {median_s: 0.05}, …}`; the default name is its service's.
     """
     if pod is None or pod["metadata"].get("deletionTimestamp") or not _is_ready(pod):
         return None

@@ -52,7 +52,7 @@ def delete_all(home: Path) -> None:
 
 
 def _open(folder: Path) -> None:
-    """Let an ordinary user delete what is in folders, which in images may be closed to their owner."""
+    """Let an ordinary user delete the content of folders, which in images may be closed to their owner."""
     if requirements.is_rootless():
         for parent, folders, _files in os.walk(folder):
             for name in folders:

@@ -80,7 +80,7 @@ def python() -> Image:
 def with_system(image: Image, library_folders: Iterable[Path] = (), tools: Iterable[str] = TOOLS) -> Image:
     """Return the image with a few tools, a shell first of all, and the libraries that its programs need.
 
-    A library is that of *library_folders*, or else this machine's.
+    A library comes from *library_folders*, or else from this machine.
 
     Raises:
         ClusterError: A library is missing.

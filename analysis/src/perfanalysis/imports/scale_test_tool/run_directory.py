@@ -113,7 +113,7 @@ def _transitions(found: WorkingDirectory, workload_kind: str) -> Iterator[dict[s
 
 
 def _objects(name: str, workload_kind: str) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, object, timestamp and transition. Of scheduling, the old tool kept only that of the first listed pod."""
+    """Kind, object, timestamp and transition. The old tool kept the scheduling time of the first listed pod only."""
     first = f"{name}-{FIRST_POD}"
     yield workload_kind, name, "workload_created", "created"
     yield JOB_KIND, name, "job_created", "created"

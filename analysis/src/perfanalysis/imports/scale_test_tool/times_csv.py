@@ -1,4 +1,4 @@
-"""times.csv in two layouts: that of the scale-test-tool, byte for byte, and one with a header that matches its rows.
+"""times.csv in two layouts: the scale-test-tool's, byte for byte, and one with a header that matches its rows.
 
 The old header has 23 names over rows of 26 values, so from the tenth on they do not match; its column First PVC Bind is
 always 0; implausible workloads are left out. The corrected layout names all 26 columns, keeps fractions and zone of

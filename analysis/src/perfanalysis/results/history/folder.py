@@ -29,7 +29,7 @@ _WORD, _END, _NUMBER = range(3)
 def version_key(value: object) -> tuple[tuple[int, int, str], ...]:
     """Return a key to sort by: numbers as numbers, `1.2-rc1` before `1.2` before `1.2.1`, None before all.
 
-    The order is that of https://semver.org §11, also for texts that are not semantic versions.
+    The order follows https://semver.org §11, also for texts that are not semantic versions.
     """
     if value is None:
         return ()
@@ -78,7 +78,7 @@ def add(folder: Path, document: Document) -> tuple[Path, bool]:
 
 
 def load(folder: Path, only: Collection[str] | None = None) -> History:
-    """Read a history. Of several documents of one run, the one of the newest analysis is used.
+    """Read a history. Of several documents of one run, the document of the newest analysis is used.
 
     Args:
         only: The names of the files to read; None for all.

@@ -23,7 +23,7 @@ RUN, CONTENT, COMPLETE = "psap.perf.run", "psap.perf.content", "psap.perf.comple
 RECORDING = "psap.perf.recording"
 PARENT, NOTE = "mlflow.parentRunId", "mlflow.note.content"
 STATUS = {"ok": "FINISHED", "interrupted": "KILLED"}
-"""The status of MLflow for that of a run; FAILED for every other."""
+"""MLflow's status for each status of a run; FAILED for every other."""
 INVALID = re.compile(r"[^\w.\-/ :]+")
 """Characters that names of metrics, parameters and tags cannot contain."""
 MOST_METRICS, MOST_OTHERS = 500, 100

@@ -118,7 +118,7 @@ class Comparison:
         return tuple(dict.fromkeys(error for side in self.sides for error in side.data_errors))
 
     def error(self, *, fail_on_worse: bool = False) -> AnalysisError | None:
-        """Return the error to exit with: incomplete data first, then, if requested, what is worse."""
+        """Return the error to exit with: incomplete data first, then, if requested, KPIs that are worse."""
         if self.data_errors:
             sentences = "; ".join(self.data_errors)
             return DataQualityError(f"the data is incomplete: {sentences}. The comparison was written nevertheless")

@@ -99,8 +99,8 @@ def difference_of_intervals(
 ) -> Difference:
     """Compare two values of which only their own 95 % intervals are known, each given as value, low, high.
 
-    The interval of the difference is that of variance estimates recovered from both (MOVER): from the difference d to d
-    - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
+    The interval of the difference uses the method of variance estimates recovery (MOVER): from the difference d to
+    d - √((b - b_low)² + (a_high - a)²) and d + √((b_high - b)² + (a - a_low)²). G. Y. Zou, A. Donner: Statistics in
     Medicine 27, 2008.
     """
     (a, a_low, a_high), (b, b_low, b_high) = first, second

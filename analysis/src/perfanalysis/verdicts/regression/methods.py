@@ -161,7 +161,7 @@ def best_split(values: NDArray[np.float64]) -> Split | None:
 def _statistics(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the t statistic of every split of every row; rows have equal lengths.
 
-    The first is that of the split before the value FEWEST_BEFORE; 0 if all values of a row are equal.
+    The first belongs to the split before the value FEWEST_BEFORE; 0 if all values of a row are equal.
     """
     count = rows.shape[1]
     places = np.arange(FEWEST_BEFORE, count)

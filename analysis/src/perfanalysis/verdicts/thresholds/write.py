@@ -20,7 +20,7 @@ from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run
 
 
 def suites_of(verdict: Verdict) -> tuple[Suite, ...]:
-    """Return the suites, that of the data last."""
+    """Return the suites, the suite of the data last."""
     flow = str(verdict.run["flow"] or "run")
     lost = "; ".join(verdict.data_errors)
     data = Case("every workload is accounted for", "failure" if lost else "", lost)

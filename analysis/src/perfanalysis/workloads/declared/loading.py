@@ -74,7 +74,7 @@ def failed_at(error: Exception, path: Path) -> str:
 
 
 def parse_function(declared: WorkloadDeclared, folder: Path, module: ModuleType) -> Callable[[RecordingFiles], Any]:
-    """Return the parse function of a WorkloadType, which calls the one of parser.py."""
+    """Return the parse function of a WorkloadType, which calls the function of parser.py."""
     made = tables_type(declared)
 
     def parse(source: RecordingFiles) -> Any:

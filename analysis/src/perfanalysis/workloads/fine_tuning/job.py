@@ -20,7 +20,7 @@ ACCUMULATION = "gradient_accumulation_steps"
 EQUAL = ("workload", "mode", "model", "dataset", "dataset_replication", "container_image", "gpu_product")
 """What two jobs that differ only in GPUs have in common, in addition to the hyper-parameters and the phase."""
 PHASE, REFERENCE = "phase", "reference"
-"""The phase of a test that a job belongs to; in the one of this name, the job trains alone."""
+"""The phase of a test in which the job trains alone."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _of(job: JobInMatrix, others: tuple[JobInMatrix, ...], words: str) -> Value:
 
 
 def against_reference(one: Scaled) -> Value:
-    """Return the rate of a job that trained concurrently with others, divided by that of the same job alone."""
+    """Return the rate of a job that trained concurrently with others, divided by the rate of the same job alone."""
     if one.job.phase is None:
         return Value(None, "the run trains in a single phase")
     if not one.references:
@@ -153,7 +153,7 @@ def efficiency(one: Scaled) -> Value:
 
 
 SCALING_KPIS: tuple[Kpi[Scaled], ...] = (
-    Kpi("speed_up", "Throughput, of that of the same job on one GPU", "times", "higher", speed_up, "Speed-up"),
+    Kpi("speed_up", "Throughput divided by the same job's on one GPU", "times", "higher", speed_up, "Speed-up"),
     Kpi("efficiency", "Speed-up divided by the GPUs", "ratio", "higher", efficiency, "Efficiency"),
     Kpi(
         "throughput_of_reference",

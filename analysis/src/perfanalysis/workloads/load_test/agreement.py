@@ -1,7 +1,7 @@
 """Comparison of a generator's own summary with its records.
 
-A mean must be that of the records. A percentile must be between the neighbouring records: which of them, or which value
-between them, depends on the method.
+A mean must equal the mean of the records. A percentile must be between the neighbouring records:
+which of them, or which value between them, depends on the method.
 """
 
 from __future__ import annotations

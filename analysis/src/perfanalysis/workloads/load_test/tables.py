@@ -142,7 +142,7 @@ class RequestColumns:
         self._numbers.extend((started or np.nan, ended or np.nan, latency, ttft, itl, tpot, *tokens, *turn))
 
     def frame(self, stages: Sequence[int], outcomes: Sequence[int]) -> pd.DataFrame:
-        """Return the table; for each list its stage, and its outcome, where -1 means that of the list."""
+        """Return the table; for each list its stage, and its outcome, where -1 means the list's outcome."""
         import pandas as pd
 
         lists = np.frombuffer(self.lists, dtype=np.int64)

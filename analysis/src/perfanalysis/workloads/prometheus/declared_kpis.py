@@ -89,7 +89,7 @@ def recording_kpis(
 ) -> list[KpiValue]:
     """Return the declared KPIs of `windows`: of the samples within `period`, of all samples if it is None.
 
-    With `whole`, also those of whole windows. A KPI that several windows have is that of the first one.
+    With `whole`, also those of whole windows. If several windows have a KPI, the first one's is returned.
     """
     found: dict[tuple[str, str], list[KpiValue]] = {}
     for window in windows:

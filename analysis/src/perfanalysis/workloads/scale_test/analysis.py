@@ -108,7 +108,7 @@ def _period(recording: Document) -> tuple[float, float] | None:
 
 
 def _absent(place: Place, stated: Document) -> tuple[str, ...]:
-    """Return expected files that are missing; that of churn only if the accounting has churn."""
+    """Return expected files that are missing; the file of churn only if the accounting has churn."""
     needed = (*ALWAYS, "churn.jsonl") if stated.get("churned") else ALWAYS
     return tuple(name for name in needed if not (place.directory / name).is_file())
 

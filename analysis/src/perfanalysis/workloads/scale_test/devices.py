@@ -159,7 +159,7 @@ def _free_over_time(
     moments = np.concatenate((starts, ends[over]))
     changes = np.concatenate((-numbers, numbers[over]))
     nodes = np.concatenate((place, place[over]))
-    # what is released at a moment can be allocated at the same moment
+    # a device can be released and allocated at the same moment
     order = np.lexsort((-changes, moments))
     most = float(capacity.max())
     # plain numbers: single elements of arrays are slow

@@ -110,7 +110,7 @@ def _bound(tables: ScaleTestTables, workloads: pd.DataFrame, pods: pd.DataFrame)
     from_end = frame.groupby("workload").cumcount(ascending=False).to_numpy()
     several = frame.groupby("workload")["node"].transform("size").to_numpy()
     admitted = workloads["admitted_s"].to_numpy(dtype=float)[frame["workload"]]
-    # the recorded admission is the first one, which is not that of the last pods after an eviction
+    # the first admission is recorded; after an eviction, the last pods belong to a later one
     known = (several <= wanted) & (admitted <= frame["scheduled_s"])
     start = np.where(known, admitted, frame["scheduled_s"])
     return frame.assign(last=from_end < wanted, start_s=start)

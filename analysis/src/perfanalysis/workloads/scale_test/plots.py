@@ -280,7 +280,7 @@ def _waiting(measures: Measures, tenants: list[str]) -> Chart:
 
 def _waits(measures: Measures, tenants: list[str]) -> Chart:
     by_name = {step.name: step for step in measures.steps}
-    # the wait in a queue if there is one, else that of pods for a node
+    # the wait in a queue if there is one, else the wait of pods for a node
     step = by_name.get("queue_wait") or by_name["scheduling"]
     values = values_of(measures.latencies, step)
     owner = measures.workloads["tenant"].astype("str").to_numpy()

@@ -196,7 +196,7 @@ def values_of(latencies: pd.DataFrame, step: LatencyStep, clock: Clock = "seen")
 
 
 def _resolution(latencies: pd.DataFrame, step: LatencyStep, clock: Clock, arrival: float) -> NDArray[np.float64]:
-    """Return the sum of the resolutions of both ends; `arrival` is that of the times at which objects were seen."""
+    """Return the sum of the resolutions of both ends; `arrival` is the resolution of arrival times."""
     if clock == "seen":
         return np.full(len(latencies), seen_resolution(step, arrival))
     return latencies[f"{step.name}_resolution_s"].to_numpy(dtype=float)

@@ -183,7 +183,7 @@ def _places(names: pd.Series[Any], index: pd.Index[Any]) -> NDArray[np.int32]:
 def _roles(transitions: pd.DataFrame, place: NDArray[np.int32], base: pd.DataFrame) -> NDArray[np.int8]:
     """Return the role of each row's object for its workload, as an index of ROLES.
 
-    A workload's own kind is that of its submission. For one that was only watched, it is the kind seen first, except
+    A workload's kind is the submitted kind. For one that was only watched, it is the kind seen first, except
     kinds that other kinds are known to create.
     """
     kinds = transitions["kind"].cat

@@ -24,7 +24,7 @@ def definitions(_lab: Lab, binaries: Binaries) -> Iterator[Document]:
 
 
 def _opened(document: Document) -> Document:
-    """Return the definition without its schema, which is that of TrainingRuntime again and costs as much memory."""
+    """Return the definition without its schema, which repeats TrainingRuntime's and costs as much memory."""
     versions = [open_version(each) for each in document["spec"]["versions"]]
     return {**document, "spec": {**document["spec"], "versions": versions}}
 

@@ -14,7 +14,7 @@ _DURATION = r"(\d+(?:\.\d+)?)(ms|s|m|h)"
 
 def parse_quantity(text: str | int | float) -> Decimal:
     """Return the amount in whole units (cores, bytes, devices). Raises ValueError if *text* is not a quantity."""
-    # the K of Ki is upper case, that of 1000 is not
+    # the K of Ki is upper case, the k of 1000 is not
     found = _QUANTITY.fullmatch(str(text).replace("Ki", "ki"))
     if found is None:
         raise ValueError(f"{text!r} is not a quantity")

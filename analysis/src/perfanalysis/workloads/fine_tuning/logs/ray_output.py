@@ -132,7 +132,7 @@ class RayReader:
         self._add(made)
 
     def _add(self, made: TrainingStep) -> None:
-        """Add a record, or complete the one of the same step."""
+        """Add a record, or complete the record of the same step."""
         steps = self.gathered.steps
         for place in range(len(steps) - 1, max(len(steps) - 1 - NEAR, -1), -1):
             if (steps[place].epoch, steps[place].number) == (made.epoch, made.number):

@@ -327,7 +327,7 @@ def _collect_less_garbage() -> None:
 
 
 def _environment(flow: str) -> RunEnvironment:
-    """Return the environment that a driver prepared, or that of a plain ansible-playbook."""
+    """Return the environment that a driver prepared, or the environment of a plain ansible-playbook."""
     project = Path(constants.CONFIG_FILE).parent if constants.CONFIG_FILE else Path.cwd()
     sources = tuple(str(source) for source in ansible_context.CLIARGS.get("inventory") or ())
     if not os.environ.get("PERF_RUN_DIR"):

@@ -192,7 +192,7 @@ def _rewritten(rule: Document, prefix: str) -> Document:
         if new:
             found["prefix_rewrite"] = new if stem else f"{new}/"
         else:
-            # otherwise there would be two slashes: that of the replacement and that after the prefix
+            # otherwise there would be two slashes: one in the replacement, one after the prefix
             found["regex_rewrite"] = _regex(f"^{re.escape(stem)}/*", "/")
     elif "replaceFullPath" in path:
         found["regex_rewrite"] = _regex("^/.*$", path["replaceFullPath"])

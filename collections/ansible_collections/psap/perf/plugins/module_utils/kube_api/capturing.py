@@ -60,7 +60,7 @@ class Capture:
     def finish(self) -> None:
         """Write the list of missing files, if any."""
         if self.missing:
-            self.keep("not_captured.txt", "the list of what is missing", lambda: "\n".join(self.missing) + "\n")
+            self.keep("not_captured.txt", "the list of missing objects", lambda: "\n".join(self.missing) + "\n")
 
 
 @dataclass(frozen=True, slots=True)

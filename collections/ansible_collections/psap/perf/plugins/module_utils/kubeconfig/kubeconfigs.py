@@ -35,7 +35,7 @@ class KubeconfigContext:
 
 
 def kubeconfig_files(named: str) -> list[Path]:
-    """Return the existing files of a kubeconfig, whose path may be a list like that of KUBECONFIG.
+    """Return the existing files of a kubeconfig, whose path may be a list like KUBECONFIG.
 
     Like kubectl, missing files are left out.
 

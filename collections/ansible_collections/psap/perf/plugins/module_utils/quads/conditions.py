@@ -41,7 +41,7 @@ class DiskRequest:
     count: int = 1
 
     def missing(self, disks: Sequence[Disk]) -> str:
-        """Return what is missing; empty if nothing is."""
+        """Return the missing part; empty if the condition is met."""
         found = sum(disk.count for disk in disks if self._fits(disk))
         wanted = " ".join(filter(None, (self.type, "disks", f"of {self.size_gb} GB" if self.size_gb else "")))
         return "" if found >= self.count else f"has {found} of {self.count} {wanted}"
@@ -60,7 +60,7 @@ class NicRequest:
     count: int = 1
 
     def missing(self, interfaces: Sequence[Interface]) -> str:
-        """Return what is missing; empty if nothing is."""
+        """Return the missing part; empty if the condition is met."""
         found = sum(self._fits(each) for each in interfaces)
         speed = f"of {self.gigabits:g} Gbit/s" if self.gigabits else ""
         driver = f"with driver {self.driver}" if self.driver else ""

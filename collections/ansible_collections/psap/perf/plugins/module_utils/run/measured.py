@@ -1,4 +1,4 @@
-"""Connects the verb measured to the package perfci, which is imported only if a run measures what is new."""
+"""Connects the verb measured to the package perfci, which is imported only if a run measures only new versions."""
 
 from __future__ import annotations
 

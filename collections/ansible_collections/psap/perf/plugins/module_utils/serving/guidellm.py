@@ -123,7 +123,7 @@ def data_at(data: str, rates: Sequence[float]) -> str:
 
 
 def multiple(factor: int | str, rates: Sequence[float], name: str) -> int:
-    """Return a multiple of the rate of a run of the program; *name* is that of the argument.
+    """Return a multiple of the rate of a run of the program; *name* is the argument's name.
 
     Raises:
         UsageError: If the run has several rates.

@@ -1,4 +1,4 @@
-"""The search for the highest load that a served model bears within limits."""
+"""The search for the highest load that a served model sustains within limits."""
 
 from __future__ import annotations
 

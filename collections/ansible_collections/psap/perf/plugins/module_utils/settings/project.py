@@ -64,7 +64,7 @@ class Project:
 
     @functools.cached_property
     def task_folders(self) -> dict[str, Path]:
-        """Return the folders of task files: of each flow, and ``shared``, that of all flows."""
+        """Return the folders of task files: of each flow, and ``shared``, the folder of all flows."""
         return {name: path.parent for name, path in self._declarations.items()}
 
     def playbook(self, name: str) -> Path | None:

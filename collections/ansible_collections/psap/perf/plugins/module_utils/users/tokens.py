@@ -70,7 +70,7 @@ def give_tokens(cluster: Tokens, plan: UsersPlan, account: Account, lasts_s: int
 
 
 def _created(cluster: Tokens, secret: Manifest, check: Callable[[], None]) -> Manifest:
-    """Create the Secret; the cluster may still be deleting the one of an earlier Job."""
+    """Create the Secret; the cluster may still be deleting the Secret of an earlier Job."""
     deadline = time.monotonic() + _DELETED_WITHIN_S
     while True:
         try:

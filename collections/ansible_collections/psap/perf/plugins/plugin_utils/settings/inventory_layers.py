@@ -73,7 +73,7 @@ class InventoryLayers:
         }
 
     def _beside_playbooks(self) -> list[str]:
-        """Return the folders with playbooks, low to high: the published collection's, then that of the playbook."""
+        """Return the folders with playbooks, low to high: the published collection's, then the playbook's."""
         published = [str(INSTALLED_PLAYBOOKS)] if INSTALLED_PLAYBOOKS.is_dir() else []
         return list(dict.fromkeys([*published, self._loader.get_basedir()]))
 

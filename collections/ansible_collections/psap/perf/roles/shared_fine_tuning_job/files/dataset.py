@@ -30,7 +30,7 @@ def prepare(source: Path, cache: Path, local: Path, wanted: dict) -> Path:
 
 
 def prepared_name(source: Path, wanted: dict) -> str:
-    """A name that is another one as soon as the source or what is to be done with it changes."""
+    """Return a name that changes with the source and with each option of the preparation."""
     state = source.stat()
     origin = f"{source.name} {state.st_size} {state.st_mtime_ns}"
     digest = hashlib.sha256(origin.encode()).hexdigest()[:8]

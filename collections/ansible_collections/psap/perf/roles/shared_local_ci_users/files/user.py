@@ -107,7 +107,7 @@ def note(entry: dict) -> None:
 
 
 def steps() -> list[dict]:
-    """Return the recorded steps; an entry with an end replaces the one of its start."""
+    """Return the recorded steps; an entry with an end replaces the entry of its start."""
     found: dict[tuple[str, float], dict] = {}
     if STEPS.exists():
         for line in STEPS.read_text(encoding="utf-8").splitlines():

@@ -152,7 +152,7 @@ class Recorder:
             self.check()
 
     def check(self) -> None:
-        """Raise the error that ended a watch; that of an optional one is stored.
+        """Raise the error that ended a watch; the error of an optional watch is stored.
 
         Raises:
             PerfError: A watch has ended, which never happens without an error.

@@ -213,7 +213,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _queue_of(manifest: Mapping[str, Any]) -> str | None:
-    """Return the queue of a workload: Kueue's, or the one of the Run:ai project."""
+    """Return the queue of a workload: Kueue's, or the Run:ai project's."""
     metadata = manifest["metadata"]
     if runai.is_runai(manifest):
         return runai.project_of(metadata["namespace"])

@@ -82,7 +82,7 @@ class Folders:
     data: str = ""
 
     def tokenizer(self, load: Load) -> str:
-        """Return the name or folder of the tokenizer: by default that of bytes, which needs no network."""
+        """Return the name or folder of the tokenizer: by default the tokenizer of bytes, which needs no network."""
         return load.tokenizer or self.inputs
 
     def input(self, path: str) -> str:
