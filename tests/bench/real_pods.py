@@ -4,7 +4,7 @@
 
 Creates the pods of the image `pause` concurrently, waits until all run, and deletes them; with `--keep`, `perflab down`
 deletes them. Memory is the proportional set size, in which processes share the pages of their program. Without root, a
-real node without root is measured.
+real node without root is measured. The end of the output lists what `perflab down` left of the node, and for how long.
 """
 
 from __future__ import annotations
@@ -30,17 +30,36 @@ from perflab.processes import process, state
 from perflab.processes.state import Lab
 from perflab.worker.images import PAUSE
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.integration.lab import machine
+
 NAME = "bench-real-pods"
 PODS = "/api/v1/namespaces/default/pods"
 POLL_S = 0.2
 REST_S = 10.0
+DELETED_WITHIN_S = 300.0
+# `perflab up` prints the last line that begins so when the API server is ready
+STARTING = "starting "
 TICKS = os.sysconf("SC_CLK_TCK")
 NODE = ("kubelet", "containerd", "containerd-shim-runc-v2", "kube-proxy", "coredns")
 CONTROL_PLANE = ("kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler", "metrics-server")
 
 
-def perflab(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "perflab", *arguments], check=True, stdout=subprocess.DEVNULL)
+COMMAND = (sys.executable, "-m", "perflab")
+
+
+def up() -> None:
+    started, server_s = time.monotonic(), 0.0
+    words = (*COMMAND, "up", "--name", NAME, "--nodes", "2", "--with", "worker")
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr or ():
+            if line.startswith(STARTING):
+                server_s = time.monotonic() - started
+    taken_s = time.monotonic() - started
+    if process.returncode != 0:
+        sys.exit(f"perflab up failed with code {process.returncode}")
+    print(f"API server ready after {server_s:.1f} s, controllers and nodes {taken_s - server_s:.1f} s later")
 
 
 def pod(number: int) -> dict[str, Any]:
@@ -134,11 +153,28 @@ async def measure(lab: Lab, pods: int, *, keep: bool) -> None:
 
 def down() -> None:
     started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    perflab("down", "--name", NAME)
+    subprocess.run([*COMMAND, "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     taken_s = time.monotonic() - started
     print(f"perflab down after {taken_s:.1f} s, {used_s:.1f} s of CPU; load average: {os.getloadavg()[0]:.1f}")
+
+
+def present(lab: Lab, spaces: set[str]) -> str:
+    """Return the number of things of each kind that are present of the node."""
+    found = {kind: len(names) for kind, names in machine.traces(lab, spaces).items()}
+    return ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+
+
+def report_rest(lab: Lab, spaces: set[str], settings: dict[str, set[str]]) -> None:
+    """Print what is present after `perflab down`, until nothing is."""
+    started = time.monotonic()
+    print(f"left: {present(lab, spaces) or 'nothing'}")
+    while (left := present(lab, spaces)) and time.monotonic() - started < DELETED_WITHIN_S:
+        time.sleep(POLL_S)
+    print(f"left {time.monotonic() - started:.1f} s later: {left or 'nothing'}")
+    changed = [kind for kind, names in machine.settings().items() if names != settings[kind]]
+    print(f"changed outside of the node: {', '.join(changed) or 'nothing'}")
 
 
 def main() -> None:
@@ -146,13 +182,17 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=50)
     parser.add_argument("--keep", action="store_true", help="leave the pods to perflab down")
     given = parser.parse_args()
-    perflab("up", "--name", NAME, "--nodes", "2", "--with", "worker")
+    settings = machine.settings()
+    up()
     try:
         lab = state.read_lab(places.home(), NAME)
         assert lab is not None
         asyncio.run(measure(lab, given.pods, keep=given.keep))
+        spaces = machine.spaces(lab)
+        print(f"of the node, before perflab down: {present(lab, spaces)}")
     finally:
         down()
+    report_rest(lab, spaces, settings)
 
 
 if __name__ == "__main__":
