@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,31 +11,15 @@ from pathlib import Path
 import pytest
 
 from .conftest import JOBS, Driver
-
-KIB = 1 << 10
+from .small_disk import fill, small_disk
 
 
 @pytest.fixture
 def disk(driver: Driver) -> Iterator[Path]:
     """Mount a small disk as the folder of all runs."""
     driver.runs.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(driver.runs)]
-    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        # without its own disk the test would fill the machine's
-        pytest.skip("only root may mount a disk")
-    yield driver.runs
-    subprocess.run(["umount", "--lazy", str(driver.runs)], check=True)
-
-
-def fill(disk: Path) -> None:
-    """Fill the disk completely."""
-    with (disk / "ballast").open("ab", buffering=0) as stream:
-        for size in (64 * KIB, KIB):
-            try:
-                while stream.write(bytes(size)) == size:
-                    pass
-            except OSError:
-                continue
+    with small_disk(driver.runs, "4m"):
+        yield driver.runs
 
 
 def test_disk_full_during_a_run_ends_it_in_order(disk: Path, driver: Driver) -> None:

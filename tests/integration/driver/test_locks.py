@@ -36,7 +36,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 from tests.integration.conftest import PROJECT, Lab, perflab
 from tests.polling import PATIENCE_S, wait_until
 
-from .test_full_disk import fill
+from .small_disk import fill, small_disk
 
 CHANGING = ("perfdrv", "toolbox", "scale-test", "cleanup", "-i", "lab")
 LOCK = ("perfdrv", "toolbox", "cluster", "lock", "-i", "lab", "--duration", "1h")
@@ -167,12 +167,8 @@ def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_pa
 
 @pytest.mark.deep
 def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
-    words = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
-    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        # without its own disk the test would fill the machine's
-        pytest.skip("only root may mount a disk")
     file_lock, ada, bob = FileLock(tmp_path / "lock"), *(Requester(name, name, "", "", "") for name in ("ada", "bob"))
-    try:
+    with small_disk(tmp_path, "128k"):
         file_lock.take(ada, 600)
         file_lock.take(bob, 600, stays=True)
         fill(tmp_path)
@@ -182,8 +178,6 @@ def test_full_disk_refuses_a_lock_but_permits_release(tmp_path: Path) -> None:
         assert not list((tmp_path / "lock").glob("*.new"))
         (tmp_path / "ballast").unlink()
         assert file_lock.take(bob, 600)[1]
-    finally:
-        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def overlapping(lines: list[str]) -> list[str]:
