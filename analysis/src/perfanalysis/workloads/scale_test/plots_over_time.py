@@ -46,7 +46,7 @@ def occupation_figure(measures: Measures, window: Window) -> Figure:
 
 
 def occupation_chart(found: Occupation, measures: Measures, window: Window, each: str) -> Chart:
-    """Return the heat map; *each* is what a row stands for."""
+    """Return the heat map; *each* names what has a row, such as "node"."""
     height = FRAME_PIXELS + min(max(ROW_PIXELS * len(found.rows), LEAST_PIXELS), MOST_PIXELS)
     most = float(found.values.max())
     what = Meaning("GPUs occupied", "%", 0.0, 100.0) if found.of_gpus else Meaning(f"pods a {each}", "pods", 0.0, most)
