@@ -7,7 +7,7 @@ many at a time. In the document, a number identifies each such list.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,12 +62,14 @@ class LongLists:
     A document that is itself a list has the depth 1 and no names.
 
     `objects` yields the number of a list and some of its objects, as the text of a JSON list; at its end, `document` is
-    everything else. Both raise ValueError for invalid JSON, OSError for a file that cannot be read.
+    everything else, with a list of its number in place of each of the lists. It raises ValueError for invalid JSON,
+    OSError for a file that cannot be read.
     """
 
     path: Path
     names: frozenset[str]
     depth: int
+    document: Any = None
     _rest: list[bytes] = field(default_factory=list)
     _lists: int = 0
     _kept: int = 0
@@ -84,7 +86,7 @@ class LongLists:
                 pending, depth, inside = yield from self._of_block(block, depth, inside)
         if inside or depth:
             raise ValueError(TORN)
-        self._rest.append(pending)
+        self.document = load_json(b"".join([*self._rest, pending]))
 
     def _of_block(self, block: bytes, depth: int, inside: bool) -> Generator[tuple[int, bytes], None, State]:
         """Yield the objects that end in a block, which begins outside of strings."""
@@ -132,25 +134,3 @@ class LongLists:
         self._kept += len(part)
         if self._kept > LARGEST_DOCUMENT:
             raise ValueError(f"it is larger than {LARGEST_DOCUMENT >> 20} MiB without its lists")
-
-    @property
-    def document(self) -> Any:
-        """Return the document, in which a list of its number replaces each of the lists."""
-        return load_json(b"".join(self._rest))
-
-
-def decoded(text: bytes, decode: Callable[[bytes], list[Any]], one: Callable[[Any], Any]) -> tuple[list[Any], int]:
-    """Return the objects of a JSON list, and how many could not be decoded.
-
-    `decode` decodes the whole list; if that fails, `one` decodes each object. Both raise ValueError.
-    """
-    try:
-        return decode(text), 0
-    except ValueError:
-        taken, bad = [], 0
-        for value in load_json(text):
-            try:
-                taken.append(one(value))
-            except ValueError:
-                bad += 1
-        return taken, bad

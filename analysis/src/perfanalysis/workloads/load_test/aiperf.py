@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from perfanalysis.files.bounded import opened
 from perfanalysis.files.documents import Document, finite_number, mapping
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.records import of_lines, read_records
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens, turn_of
 
 if TYPE_CHECKING:
@@ -77,33 +78,16 @@ class Request(msgspec.Struct):
     error: Error | None = None
 
 
-REQUEST = msgspec.json.Decoder(Request)
-
-
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
-    columns, bad = RequestColumns(), 0
-    try:
-        with opened(source.path(RECORDS)) as lines:
-            for line in lines:
-                try:
-                    one = REQUEST.decode(line)
-                except msgspec.DecodeError:
-                    bad += 1
-                    continue
-                if one.metadata.benchmark_phase == PROFILING:
-                    _add(columns, one)
-    except FileNotFoundError:
-        source.find("error", RECORDS, "the file is missing: aiperf wrote no records of requests")
-    except OSError as error:
-        source.find("error", RECORDS, f"the file cannot be read: {error}")
-    if bad:
-        text = f"{bad} of {bad + len(columns.lists)} lines are not records of requests and were left out"
-        source.find("error", RECORDS, text)
+    columns = RequestColumns()
+    read_records(source, RECORDS, "aiperf", of_lines(source, RECORDS, Request), partial(_add, columns))
     return one_stage(source, MARKER, SUMMARY, columns, _stated)
 
 
-def _add(columns: RequestColumns, one: Request) -> None:
+def _add(columns: RequestColumns, number: int, one: Request) -> None:
+    if one.metadata.benchmark_phase != PROFILING:
+        return
     started, ended = one.metadata.request_start_ns / NS, one.metadata.request_end_ns / NS
     found = one.metrics or Measures()
     ttft = _value(found.time_to_first_token)
@@ -120,7 +104,7 @@ def _add(columns: RequestColumns, one: Request) -> None:
     last = ended if np.isnan(last) else last
     outcome = 2 if one.metadata.was_cancelled else int(one.error is not None)
     columns.add(
-        0,
+        number,
         outcome,
         Times(started, first, last, ended),
         tokens,

@@ -16,10 +16,11 @@ import numpy as np
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import Document, finite_number, listing, mapping, text_or_none
-from perfanalysis.files.long_lists import LongLists, decoded
+from perfanalysis.files.long_lists import LongLists
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
+from perfanalysis.workloads.load_test.records import of_lists, read_records
 from perfanalysis.workloads.load_test.tables import (
     COMPLETED,
     FAILED,
@@ -83,35 +84,18 @@ class Request(msgspec.Struct):
     error: str | None = None
 
 
-REQUESTS = msgspec.json.Decoder(list[Request])
-
-
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of every stage, and the comparison of each summary with them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
-    columns = RequestColumns()
-    lists = LongLists(source.path(name), frozenset(LISTS), 5)
-    bad = 0
-    try:
-        for number, text in lists.objects():
-            found, more = decoded(text, REQUESTS.decode, partial(msgspec.convert, type=Request))
-            bad += more
-            for one in found:
-                _add(columns, number, one)
-        document = mapping(lists.document)
-    except FileNotFoundError:
-        source.find("error", name, "the file is missing: guidellm wrote no results")
+    columns, lists = RequestColumns(), LongLists(source.path(name), frozenset(LISTS), 5)
+    if not read_records(source, name, "guidellm", of_lists(lists, Request), partial(_add, columns)):
         return _tables(RequestColumns(), [])
-    except (OSError, ValueError) as error:
-        source.find("error", name, f"the file cannot be read: {error}")
-        return _tables(RequestColumns(), [])
+    document = mapping(lists.document)
     benchmarks = [one for one in listing(document.get("benchmarks")) if isinstance(one, dict)]
     if not benchmarks:
         source.find("error", name, "it is not a result of guidellm: its list benchmarks is missing or empty")
     elif not len(columns.lists):
         source.find("error", name, "it has no records of requests; run guidellm with --output kind=json")
-    if bad:
-        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out")
     tables = _tables(columns, benchmarks)
     find_disagreements(source, name, tables.stated)
     return tables

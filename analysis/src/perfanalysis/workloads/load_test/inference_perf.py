@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from perfanalysis.files.documents import Document, finite_number, mapping
-from perfanalysis.files.long_lists import LongLists, decoded
+from perfanalysis.files.long_lists import LongLists
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
 from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.records import of_lists, read_records
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens
 
 if TYPE_CHECKING:
@@ -75,30 +75,16 @@ class Request(msgspec.Struct):
     error: Failure | None = None
 
 
-REQUESTS = msgspec.json.Decoder(list[Request])
-
-
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
     document = source.document(MARKER, KIND)
     offset = finite_number(document.get("monotonic_offset_s"))
     if offset is None:
         source.find("warning", RECORDS, "times are of a pod's own clock, so they do not align with other recordings")
-    columns, bad = RequestColumns(), 0
+    columns = RequestColumns()
     lists = LongLists(source.path(RECORDS), frozenset(), 1)
-    try:
-        for _number, block in lists.objects():
-            found, more = decoded(block, REQUESTS.decode, partial(msgspec.convert, type=Request))
-            bad += more
-            for one in found:
-                _add(columns, one, offset or 0.0)
-    except FileNotFoundError:
-        source.find("error", RECORDS, "the file is missing: inference-perf wrote no records of requests")
-    except (OSError, ValueError) as error:
-        source.find("error", RECORDS, f"the file cannot be read: {error}")
-    if bad:
-        text = f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out"
-        source.find("error", RECORDS, text)
+    records = of_lists(lists, Request)
+    read_records(source, RECORDS, "inference-perf", records, lambda _number, one: _add(columns, one, offset or 0.0))
     asked = finite_number(mapping(document.get("load")).get("requests"))
     if asked is not None and len(columns.lists) < asked:
         # seen with version 0.7.0

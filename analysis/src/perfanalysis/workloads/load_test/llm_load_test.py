@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from array import array
 from typing import Any
 
 import msgspec
@@ -10,10 +10,11 @@ import numpy as np
 
 from perfanalysis.drawing.wording import counted
 from perfanalysis.files.documents import Document, finite_number, mapping, text_or_none
-from perfanalysis.files.long_lists import LongLists, decoded
+from perfanalysis.files.long_lists import LongLists
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated, find_disagreements, rows
 from perfanalysis.workloads.load_test.analysis import load_test_kind
+from perfanalysis.workloads.load_test.records import of_lists, read_records
 from perfanalysis.workloads.load_test.tables import STAGES, STATED, LoadTables, RequestColumns, Times, Tokens
 
 MARKER = "llm_load_test.json"
@@ -39,34 +40,22 @@ class Request(msgspec.Struct):
     error_text: str | dict[str, Any] | None = None
 
 
-REQUESTS = msgspec.json.Decoder(list[Request])
-
-
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
     name = next((name for name in RESULTS if source.exists(name)), RESULTS[0])
-    columns, counted_late = RequestColumns(), []
+    columns, late = RequestColumns(), array("b")
     lists = LongLists(source.path(name), frozenset({"results"}), 2)
-    bad = 0
-    try:
-        for number, text in lists.objects():
-            found, more = decoded(text, REQUESTS.decode, partial(msgspec.convert, type=Request))
-            bad += more
-            for one in found:
-                _add(columns, number, one)
-                counted_late.append(one.output_tokens != one.output_tokens_before_timeout)
-        document = mapping(lists.document)
-    except FileNotFoundError:
-        source.find("error", name, "the file is missing: llm-load-test wrote no results")
-        return _tables(RequestColumns(), {}, [])
-    except (OSError, ValueError) as error:
-        source.find("error", name, f"the file cannot be read: {error}")
-        return _tables(RequestColumns(), {}, [])
+
+    def add(number: int, one: Request) -> None:
+        _add(columns, number, one)
+        late.append(one.output_tokens != one.output_tokens_before_timeout)
+
+    if not read_records(source, name, "llm-load-test", of_lists(lists, Request), add):
+        return _tables(RequestColumns(), {}, array("b"))
+    document = mapping(lists.document)
     if "config" not in document or not isinstance(document.get("results"), list):
         source.find("error", name, "it is not a result of llm-load-test: results or config is missing")
-    if bad:
-        source.find("error", name, f"{bad} of {bad + len(columns.lists)} records are not of requests and were left out")
-    tables = _tables(columns, document, counted_late)
+    tables = _tables(columns, document, late)
     find_disagreements(source, name, tables.stated)
     return tables
 
@@ -92,7 +81,7 @@ def _number(value: float | None) -> float:
     return np.nan if value is None else value
 
 
-def _tables(columns: RequestColumns, document: Document, late: list[bool]) -> LoadTables:
+def _tables(columns: RequestColumns, document: Document, late: array[int]) -> LoadTables:
     config, summary = mapping(document.get("config")), mapping(document.get("summary"))
     options = mapping(config.get("load_options"))
     concurrency = finite_number(options.get("concurrency"))

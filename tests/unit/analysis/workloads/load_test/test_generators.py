@@ -89,7 +89,7 @@ def test_failed_and_cancelled_requests_of_aiperf_are_counted(tmp_path: Path) -> 
     result = analyse(tmp_path)
     (loads,) = result.analyses[0].frames["load_test"].to_dict("records")
     assert (loads["completed"], loads["failed"], loads["cancelled"]) == (17, 1, 1)
-    assert "1 of 20 lines are not records of requests and were left out" in texts(result)
+    assert "1 of 21 records are not of requests and were left out" in texts(result)
     (reason,) = result.analyses[0].frames["failed_requests"].to_dict("records")
     assert "503 Service Unavailable" in str(reason)
 

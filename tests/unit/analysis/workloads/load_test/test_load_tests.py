@@ -186,7 +186,7 @@ def test_responses_without_streaming_have_no_first_token(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (lambda path: path.unlink(), "the file is missing: guidellm wrote no results"),
+        (lambda path: path.unlink(), "the file is missing: guidellm wrote no records of requests"),
         (lambda path: path.write_bytes(path.read_bytes()[:-900]), "the file cannot be read: it is truncated"),
         (lambda path: path.write_text("{}"), "it is not a result of guidellm"),
         (lambda path: path.write_text('{"benchmarks": [{}]}'), "it has no records of requests"),
