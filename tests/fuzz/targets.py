@@ -18,6 +18,7 @@ from perfanalysis.results.history.folder import add, content_name
 from tests.data.boot_timings import boot_timing, openshift
 from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
+from tests.data.evaluations import write_evaluation
 from tests.data.fine_tuning_runs import Training, write_tuning_run
 from tests.data.ghz_results import detail, ghz
 from tests.data.kserve_scale import write_scale_test
@@ -97,6 +98,10 @@ def _load_tests(directory: Path) -> None:
 
 def _load_search(directory: Path) -> None:
     write_load_search(directory / RUN / "000__cell")
+
+
+def _evaluation(directory: Path) -> None:
+    write_evaluation(directory / RUN / "000__cell")
 
 
 def _quietly(words: list[str]) -> None:
@@ -246,6 +251,7 @@ TARGETS: Mapping[str, Target] = {
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "load search": Target(_load_search, ("kpi {input}/run",), 10),
+    "evaluation": Target(_evaluation, ("kpi {input}/run",), 10),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),
     "llama-bench": Target(_llama_bench, ("kpi {input}/run",), 20),

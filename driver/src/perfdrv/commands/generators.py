@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import click
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import Generator
+from ansible_collections.psap.perf.plugins.module_utils.serving.evaluation import INSTALLABLE
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import (
+    Installable,
     environment,
     install,
     is_installed,
     remove,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
 
 from perfdrv.command_line.tables import print_table
 from perfdrv.errors import DriverError
 
-_INSTALLED = tuple(name for name, generator in GENERATORS.items() if generator.installation)
+_INSTALLED = tuple(name for name, generator in INSTALLABLE.items() if generator.installation)
 _NAME = click.argument("name", type=click.Choice(_INSTALLED))
 
 
 @click.group()
 def generators() -> None:
-    """List, install and remove load generators of served models.
+    """List, install and remove load generators of served models, and lm-eval, which measures their accuracy.
 
     Each has a dedicated environment in psap-perf/generators of ~/.cache.
     """
@@ -30,11 +30,11 @@ def generators() -> None:
 
 @generators.command("list")
 def list_generators() -> None:
-    """List the load generators, with size and time of an installation."""
-    print_table(("generator", "version", "size", "time", "environment"), map(_row, GENERATORS.values()))
+    """List the programs, with size and time of an installation."""
+    print_table(("generator", "version", "size", "time", "environment"), map(_row, INSTALLABLE.values()))
 
 
-def _row(generator: Generator) -> list[str]:
+def _row(generator: Installable) -> list[str]:
     wanted = generator.installation
     if wanted is None:
         return [generator.name, "", "", "", "no package; set the path of its program"]
@@ -45,9 +45,9 @@ def _row(generator: Generator) -> list[str]:
 @generators.command("install")
 @_NAME
 def install_generator(name: str) -> None:
-    """Install the load generator NAME, unless it is installed."""
+    """Install the program NAME, unless it is installed."""
     try:
-        install(GENERATORS[name], click.echo)
+        install(INSTALLABLE[name], click.echo)
     except (PerfError, OSError) as error:
         raise DriverError(str(error)) from error
 
@@ -55,6 +55,6 @@ def install_generator(name: str) -> None:
 @generators.command("remove")
 @_NAME
 def remove_generator(name: str) -> None:
-    """Remove the load generator NAME."""
-    removed = remove(GENERATORS[name])
+    """Remove the program NAME."""
+    removed = remove(INSTALLABLE[name])
     click.echo(f"{name} {'removed' if removed else 'is not installed'}")

@@ -10,9 +10,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import Generator, Installation
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import Installation
 
 _COMPLETE = ".complete"
 _LAST_LINES = 3
@@ -21,22 +22,38 @@ _SECONDS_BETWEEN_LINES = 5.0
 _LONG_STEP = "Installing collected packages"
 
 
+class Installable(Protocol):
+    """A program with a dedicated environment: a load generator or an evaluator."""
+
+    @property
+    def name(self) -> str:
+        """Its name in commands."""
+
+    @property
+    def program(self) -> str:
+        """Its program in the folder `bin` of its environment."""
+
+    @property
+    def installation(self) -> Installation | None:
+        """Its installation; None if the user has to name its program."""
+
+
 def environments_folder() -> Path:
     """Return the folder of all environments."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psap-perf" / "generators"
 
 
-def environment(generator: Generator) -> Path:
+def environment(generator: Installable) -> Path:
     """Return the folder of a generator's environment, whether it exists or not."""
     return environments_folder() / f"{generator.name}-{_installation(generator).version}"
 
 
-def is_installed(generator: Generator) -> bool:
+def is_installed(generator: Installable) -> bool:
     """Return whether the generator's environment is complete."""
     return generator.installation is not None and (environment(generator) / _COMPLETE).exists()
 
 
-def program_of(generator: Generator, program: str) -> str:
+def program_of(generator: Installable, program: str) -> str:
     """Return the path of the generator's program.
 
     Args:
@@ -57,7 +74,7 @@ def program_of(generator: Generator, program: str) -> str:
     return str(environment(generator) / "bin" / generator.program)
 
 
-def install(generator: Generator, print_line: Callable[[str], None]) -> Path:
+def install(generator: Installable, print_line: Callable[[str], None]) -> Path:
     """Install the generator, unless it is installed, and return the folder of its environment.
 
     Args:
@@ -86,7 +103,7 @@ def install(generator: Generator, print_line: Callable[[str], None]) -> Path:
     return folder
 
 
-def remove(generator: Generator) -> bool:
+def remove(generator: Installable) -> bool:
     """Remove the generator's environment, and return whether it existed."""
     folder = environment(generator)
     exists = folder.exists()
@@ -128,7 +145,7 @@ def _run(words: Sequence[str], print_line: Callable[[str], None]) -> None:
         raise PerfError(f"{' '.join(words[:4])} failed: {'; '.join(tail)}")
 
 
-def _installation(generator: Generator) -> Installation:
+def _installation(generator: Installable) -> Installation:
     if generator.installation is None:
         raise UsageError(f"{generator.name} has no package on PyPI; set the path of its program")
     return generator.installation

@@ -1,0 +1,1 @@
+"""The accuracy of a served model on a task."""
