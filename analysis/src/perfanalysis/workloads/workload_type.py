@@ -88,6 +88,8 @@ class Analysis:
     """The start and the end of its work, in seconds since the epoch; None if unknown."""
     method: Method = "linear"
     """The method of its percentiles."""
+    with_metric_kpis: Callable[[Sequence[KpiValue]], tuple[KpiValue, ...]] = tuple
+    """The function that completes its KPIs, to which those of Prometheus' data were added."""
     make_metric_sections: Callable[[Sequence[Ranges]], tuple[Section, ...]] | None = None
     """The function for sections that need Prometheus' data of its time."""
 

@@ -17,7 +17,7 @@ from perfanalysis.workloads.load_test import plots
 from perfanalysis.workloads.load_test.document import DEFINITIONS, KIND, load_test_of
 from perfanalysis.workloads.load_test.failures import FAILURES, failures_table
 from perfanalysis.workloads.load_test.generator_cpu import bottleneck
-from perfanalysis.workloads.load_test.kpis import KPIS
+from perfanalysis.workloads.load_test.kpis import KPIS, with_energy
 from perfanalysis.workloads.load_test.serving import CAUSES, causes_of, serving_figure
 from perfanalysis.workloads.load_test.stages import LATENCIES, SPREAD_COLUMNS, SUMMARY, Stage, stages_of, summary_table
 from perfanalysis.workloads.load_test.tables import REQUESTS, STAGES, STATED, LoadTables
@@ -91,6 +91,7 @@ def _analyse(marker: str, tables: LoadTables, place: Place, method: Method) -> A
         facts=facts,
         period=period,
         method=method,
+        with_metric_kpis=lambda kpis: with_energy(kpis, stages),
         make_metric_sections=lambda windows: _serving(tables, windows, period),
     )
 

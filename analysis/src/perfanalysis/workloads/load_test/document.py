@@ -27,7 +27,7 @@ FACTS = ("model", "flavor", "phase", "generator", "version", "runtime_image")
 
 @dataclass(frozen=True)
 class LoadTest:
-    """Limits in seconds by column; the price of all GPUs for an hour, None with the reason."""
+    """Limits in seconds by column; the price of all GPUs or machines for an hour, None with the reason."""
 
     facts: Mapping[str, str]
     limits: Mapping[str, float]
@@ -52,10 +52,13 @@ def load_test_of(document: Document) -> LoadTest:
 
 
 def _price(document: Document) -> tuple[float | None, str]:
+    whole = finite_number(document.get("hour_price"))
+    if whole is not None and whole > 0:
+        return whole, ""
     prices, product = mapping(document.get("gpu_hour_prices")), document.get("gpu_product")
     gpus = finite_number(document.get("gpus"))
     if not prices:
-        return None, "no price table was given (gpu_hour_prices)"
+        return None, "no price was given (gpu_hour_prices or hour_price)"
     if gpus is None or gpus <= 0 or not isinstance(product, str):
         return None, "the document does not state gpus and gpu_product"
     price = finite_number(prices.get(product))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from perfanalysis.workloads.kpis import Kpi, StatisticOf
+from msgspec import structs
+
+from perfanalysis.workloads.kpis import Kpi, KpiValue, StatisticOf
 from perfanalysis.workloads.load_test.stages import LATENCIES, Stage
 from perfanalysis.workloads.load_test.tables import COMPLETED, FAILED
 from perfanalysis.workloads.load_test.turns import cached_ratio
 from perfanalysis.workloads.percentiles import SHARES, Value
 
+ENERGY = "energy_per_million_output_tokens"
+NO_ENERGY = Value(None, "no power of GPUs was measured during the load")
+_POWER = "gpu_all_power_mean"
 NO_LIMITS = "no latency limit was stated (limits)"
 
 
@@ -69,6 +74,27 @@ def _cost(stage: Stage) -> Value:
     return Value(stage.test.hourly_price / 3600 / rate.number * 1e6)
 
 
+def with_energy(kpis: Sequence[KpiValue], stages: Sequence[Stage]) -> tuple[KpiValue, ...]:
+    """Return the KPIs of a recording, with the energy of a million tokens if the power of GPUs is among them.
+
+    The power is that of the whole recording, so it cannot be divided among several loads.
+    """
+    watts = next((kpi.number for kpi in kpis if kpi.name == _POWER and not kpi.labels), None)
+    if watts is None or len(stages) != 1:
+        return tuple(kpis)
+    found = _energy(stages[0], watts)
+    return tuple(
+        structs.replace(kpi, number=found.number, reason=found.reason) if kpi.name == ENERGY else kpi for kpi in kpis
+    )
+
+
+def _energy(stage: Stage, watts: float) -> Value:
+    rate = _output_rate(stage)
+    if not rate.number:
+        return Value(None, rate.reason or "no token was generated")
+    return Value(watts / 3600 / rate.number * 1e6)
+
+
 HEADLINES = {("ttft", "p95"): "TTFT, P95", ("itl", "p95"): "ITL, P95"}
 KPIS: tuple[Kpi[Stage], ...] = (
     Kpi(
@@ -108,6 +134,8 @@ KPIS: tuple[Kpi[Stage], ...] = (
         _goodput, "Goodput"),
     Kpi("goodput_ratio", "Share of the ended requests that completed within all stated limits", "ratio", "higher",
         _good_ratio),
-    Kpi("cost_per_million_output_tokens", "Price of the GPUs for a million tokens of answers, by the price table",
+    Kpi("cost_per_million_output_tokens", "Price of the GPUs or machines for a million tokens of answers",
         "{cost}", "lower", _cost),
+    Kpi(ENERGY, "Energy of all measured GPUs during the load, for a million tokens of answers", "Wh", "lower",
+        lambda _stage: NO_ENERGY),
 )  # fmt: skip

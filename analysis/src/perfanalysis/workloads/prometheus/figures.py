@@ -243,7 +243,8 @@ def _with(analysis: Analysis, windows: list[Ranges], shared: list[Ranges], marks
     for kpi in kpis:
         if kpi.series not in taken:
             added.setdefault(kpi.series, kpi)
-    with_kpis = replace(analysis, kpis=(*analysis.kpis, *added.values())) if added else analysis
+    completed = analysis.with_metric_kpis((*analysis.kpis, *added.values()))
+    with_kpis = replace(analysis, kpis=completed) if added else analysis
     make = analysis.make_metric_sections
     if not windows and (make is None or not shared):
         return with_kpis

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from perfanalysis.__main__ import run as perfanalysis
 from perfanalysis.drawing.charts import Figure
 from perfanalysis.results.history.folder import load
@@ -18,6 +19,7 @@ from perfanalysis.workloads.load_test.plots import knee, repeated_figure
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run
 
 from tests.data.load_tests import Load, document, requests_of, write_example, write_guidellm, write_llm_load_test
+from tests.data.prometheus_windows import Series, write_window
 from tests.schemas import check_file
 
 FOREIGN = Path(__file__).parents[4] / "data" / "foreign" / "load_tests"
@@ -123,6 +125,37 @@ def test_goodput_and_cost_match_hand_computation(tmp_path: Path) -> None:
     assert found["goodput"] == pytest.approx(good / length)
     assert found["goodput_ratio"] == pytest.approx(good / 50)
     assert found["cost_per_million_output_tokens"] == pytest.approx(6.0 / 3600 * length / tokens * 1e6)
+
+
+def test_price_of_the_machines_replaces_prices_of_gpus(tmp_path: Path) -> None:
+    write_llm_load_test(tmp_path / "000__a" / "artifacts", Load(requests=9), hour_price=6.0, gpu_hour_prices={"L4": 1})
+    write_llm_load_test(
+        tmp_path / "001__b" / "artifacts", Load(requests=9), gpus=2, gpu_product="H100", gpu_hour_prices={"H100": 3.0}
+    )
+    machines, gpus = (
+        next(value.number for value in one.kpis if value.name == "cost_per_million_output_tokens")
+        for one in analyse(tmp_path).analyses
+    )
+    assert machines == gpus
+
+
+def test_energy_is_power_by_the_tokens_of_the_load(tmp_path: Path) -> None:
+    load = Load(requests=50)
+    write_llm_load_test(tmp_path / "000__t" / "artifacts", load)
+    requests = requests_of(load)
+    begin, end = min(one.started for one in requests), max(one.last for one in requests)
+    name = "energy_per_million_output_tokens"
+    assert numbers(analyse(tmp_path))[name] is None
+    window = tmp_path / "001__cluster__query_prometheus_db/artifacts"
+    write_window(window, (begin - 100, end + 100), {"gpu_all_power_watts": [Series({}, [360.0] * 1000, begin - 100)]})
+    path = window / "prometheus_queries.yml"
+    queries = yaml.safe_load(path.read_text())
+    queries["queries"][0] |= {"direction": "lower", "statistics": ["mean"]}
+    path.write_text(json.dumps(queries))
+    found = numbers(analyse(tmp_path))
+    tokens = sum(one.tokens for one in requests)
+    assert found["gpu_all_power_mean"] == pytest.approx(360)
+    assert found[name] == pytest.approx(360 * (end - begin) / 3600 / tokens * 1e6)
 
 
 def test_unstated_value_is_null_with_a_reason(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ class ServedArguments:
     gpus: int
     gpu_product: str
     gpu_hour_prices: Mapping[str, float]
+    hour_price: float
     limits: Mapping[str, float]
     real_server: bool
 
@@ -38,7 +39,8 @@ def marker(
         version: The version of the server.
         position: The phase and round of the load, if it has them.
     """
-    optional = {"limits": served.limits, "gpu_hour_prices": served.gpu_hour_prices, **(position or {})}
+    prices = {"gpu_hour_prices": served.gpu_hour_prices, "hour_price": served.hour_price}
+    optional = {"limits": served.limits, **prices, **(position or {})}
     return {
         "schema": "psap.perf/load-test/1",
         "model": served.model_name or None,
