@@ -41,12 +41,12 @@ CELLS = {
     "fine_tuning_dgx_single_full": 72,
     "fine_tuning_dgx_single_model_multi_dataset": 4,
     "fine_tuning_dgx_single_model_multi_gpu": 5,
-    "fine_tuning_gating_dgx40gb_full": 3,
-    "fine_tuning_gating_dgx40gb_lora": 3,
+    "fine_tuning_gating_dgx40gb_full": 6,
+    "fine_tuning_gating_dgx40gb_lora": 8,
     "fine_tuning_ilab_aws": 2,
     "fine_tuning_ilab_scale": 3,
-    "fine_tuning_secondary_nic": 4,
-    "fine_tuning_secondary_nic_rdma": 4,
+    "fine_tuning_secondary_nic": 5,
+    "fine_tuning_secondary_nic_rdma": 5,
 }
 
 
