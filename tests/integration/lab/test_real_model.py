@@ -116,5 +116,23 @@ def test_aiperf_loads_the_model_from_a_pod(labs: Labs, real: RunLab, cluster: Cl
     for load in ("1 user", "4 users"):
         assert found["requests_failed", load] == 0
         assert found["ttft_p50", load] > 0
-        assert found["server_output_tokens", load] == sent_tokens(run, load)
+        assert found["server_output_tokens", load] == tokens_of_aiperf(run, load)
     check_nothing_is_left(cluster)
+
+
+def tokens_of_aiperf(run: Path, load: str) -> int:
+    """Return the tokens of all answers of a load in aiperf's records."""
+    users = int(load.split()[0])
+    (marker,) = (
+        path for path in run.rglob("aiperf.json") if json.loads(path.read_text())["load"]["concurrency"] == users
+    )
+    lines = (marker.parent / "results/profile_export.jsonl").read_text().splitlines()
+    return sum(int(json.loads(line)["metrics"]["output_sequence_length"]["value"]) for line in lines)
+
+
+def test_load_that_the_generator_cannot_create_is_refused_first(real: RunLab, tmp_path: Path) -> None:
+    words = ("-s", "kserve_load_generator=inference-perf", "-s", "kserve_load_test_image=localhost/any:1")
+    refused = real.run(tmp_path, "perfdrv", "run", *of_flow(real), *words)
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "inference-perf cannot use duration with concurrency" in refused.stdout + refused.stderr
+    assert not list(tmp_path.rglob("*kserve__deploy_model"))

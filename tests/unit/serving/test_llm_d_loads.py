@@ -70,6 +70,11 @@ def test_guidellm_has_its_own_command() -> None:
         ({"api_key": "file:key"}, "aiperf cannot use api_key"),
         ({"rates_in_one_run": True}, "only guidellm loads at several rates in one run"),
         ({"load_generator": "inference-perf", "data": "prompt_tokens=8,turns=2"}, "inference-perf cannot use turns"),
+        ({"load_generator": "inference-perf"}, "inference-perf cannot use duration with concurrency"),
+        (
+            {"load_generator": "inference-perf", "rate_type": "poisson", "max_requests": 9},
+            "inference-perf cannot use requests with a rate",
+        ),
     ],
 )
 def test_load_that_the_generator_cannot_create_is_refused(other: dict[str, Any], message: str) -> None:

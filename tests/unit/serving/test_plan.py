@@ -32,6 +32,9 @@ def make_plan(mode: str, *, cells: int = 1, forks: int = 5, users: list[int] | N
         "kserve_model_name": "granite",
         "kserve_runtime": "vllm",
         "kserve_min_replicas": -1,
+        "kserve_load_generator": "aiperf",
+        "kserve_requests": 0,
+        "kserve_streaming": True,
         **other,
     }
     return kserve_plan(settings, [CELL] * cells, forks, CATALOGUE, users)
@@ -48,6 +51,16 @@ def test_several_models_are_lanes_without_unserved_models() -> None:
     assert plan.lanes == {"deploy": ["m0", "m1", "m2"], "load": ["m0", "m1", "m2"], "alone": ["models"]}
     assert plan.rounds == 1
     assert [cell["values"] for cell in plan.cells] == [{"kserve_min_replicas": 2}]
+
+
+def test_load_that_a_generator_cannot_create_is_refused() -> None:
+    with pytest.raises(UsageError, match="kserve_load_generator: inference-perf cannot use duration with concurrency"):
+        make_plan("single", kserve_load_generator="inference-perf")
+    assert make_plan("single", kserve_load_generator="inference-perf", kserve_requests=20).cells
+    with pytest.raises(UsageError, match="guidellm cannot use streaming"):
+        make_plan("multi", kserve_load_generator="guidellm", kserve_streaming=False)
+    # this mode has no load
+    assert make_plan("scale", kserve_load_generator="inference-perf").namespaces
 
 
 def test_rounds_begin_by_the_clock_and_once_more_at_the_end() -> None:
@@ -113,6 +126,7 @@ def test_cell_defaults_to_the_settings_model_and_one_replica() -> None:
             "kserve_model_name": "granite",
             "kserve_runtime": "vllm",
             "kserve_min_replicas": 0,
+            "kserve_load_generator": "llm-load-test",
         },
         [{"index": 0, "name": "", "values": {}}],
         5,

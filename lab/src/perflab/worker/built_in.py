@@ -19,7 +19,7 @@ from perflab.profiles import WORKER
 from perflab.worker import debian, images, project
 from perflab.worker.image_contents import TOOLS, folder, pause, python, with_system
 from perflab.worker.images import PAUSE, PYTHON, Image
-from perflab.worker.load_client import aiperf_test, load_test
+from perflab.worker.load_client import load_test
 
 _PREFIX = "localhost/perflab/"
 _NGINX = """\
@@ -147,10 +147,15 @@ def _load_client(_parts: Parts) -> Image:
 def _aiperf(parts: Parts) -> Image:
     base = python()
     packages = folder(ensure_aiperf(parts.cache, parts.print_line), "/usr/local/lib/aiperf")
-    files = {**base.files, **packages, "/load_test.py": Path(aiperf_test.__file__)}
-    # a user of any number has a home there
-    environment = {**base.environment, "PYTHONPATH": "/usr/local/lib/aiperf", "HOME": "/tmp"}  # noqa: S108
-    return dataclasses.replace(base, name=f"{_PREFIX}aiperf:1", files=files, environment=environment, compiled=True)
+    return dataclasses.replace(
+        base,
+        name=f"{_PREFIX}aiperf:1",
+        files={**base.files, **packages},
+        texts={**base.texts, "/usr/local/bin/aiperf": '#!/bin/sh\nexec python3 -m aiperf "$@"\n'},
+        # a user of any number has a home there
+        environment={**base.environment, "PYTHONPATH": "/usr/local/lib/aiperf", "HOME": "/tmp"},  # noqa: S108
+        compiled=True,
+    )
 
 
 def _of_packages(image: Image, packages: Sequence[str], paths: Sequence[str], parts: Parts) -> Image:
@@ -201,9 +206,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     "load-client": BuiltIn(
         f"{_PREFIX}load-client:1", "a small load generator with the interface of llm-load-test", _load_client
     ),
-    "aiperf": BuiltIn(
-        f"{_PREFIX}aiperf:1", "NVIDIA's aiperf with the interface of llm-load-test, fetched on first use", _aiperf
-    ),
+    "aiperf": BuiltIn(f"{_PREFIX}aiperf:1", "NVIDIA's aiperf, fetched on first use", _aiperf),
     "versitygw": BuiltIn(f"{_PREFIX}versitygw:1", "an S3 server, built on first use", _s3_server),
     "minio": BuiltIn(f"{_PREFIX}minio:1", "MinIO, an S3 server, built on first use", _minio),
     "mc": BuiltIn(f"{_PREFIX}mc:1", "the client of MinIO, built with it", _mc),

@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import Pods, most_gpus
 from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
+from ansible_collections.psap.perf.plugins.module_utils.serving.kserve_loads import refuse_kserve_loads
 
 SINGLE, MULTI, LONGEVITY, SCALE = "single", "multi", "longevity", "scale"
 _MODEL = "kserve_model_name"
@@ -57,10 +58,13 @@ def kserve_plan(
         users: The users of mode scale that this process runs; all by default.
 
     Raises:
-        UsageError: If a concurrent mode has several cells, or more lanes than forks, or the runtime does not serve a
-            model.
+        UsageError: If a concurrent mode has several cells, or more lanes than forks, the runtime does not serve a
+            model, or a generator cannot create the load.
     """
     mode, namespace = settings["kserve_mode"], settings["kserve_namespace"]
+    if mode != SCALE:
+        for cell in cells:
+            refuse_kserve_loads({**settings, **cell["values"]})
     models: dict[str, str] = {}
     if mode in (MULTI, LONGEVITY):
         models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}

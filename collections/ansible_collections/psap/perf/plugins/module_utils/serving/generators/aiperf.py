@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
@@ -21,9 +22,12 @@ _SUMMARY = "profile_export_aiperf.json"
 _GRACE_S = 60
 
 
-def _invoke(load: Load, folders: Folders) -> Invocation:
-    if load.prefixes > 1 and not load.prefix_tokens:
+def _refuse(given: Mapping[str, Any]) -> None:
+    if given.get("prefixes", 1) > 1 and not given.get("prefix_tokens"):
         raise UsageError("prefixes needs prefix_tokens, the length of each")
+
+
+def _invoke(load: Load, folders: Folders) -> Invocation:
     return Invocation(("profile", *_options(load, folders)))
 
 
@@ -97,4 +101,5 @@ AIPERF = Generator(
     single_process=False,
     invoke=_invoke,
     count=_count,
+    refuse=_refuse,
 )

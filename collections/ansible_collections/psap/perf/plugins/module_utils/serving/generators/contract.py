@@ -126,6 +126,7 @@ class Generator:
         single_process: Whether one core limits it.
         invoke: Returns the invocation for a load.
         count: Counts the requests in its results.
+        refuse: Raises UsageError for arguments that the generator supports, but not together.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Generator:
     single_process: bool
     invoke: Callable[[Load, Folders], Invocation]
     count: Callable[[Path], Counts]
+    refuse: Callable[[Mapping[str, Any]], None] = lambda _given: None
 
     @property
     def marker(self) -> str:
@@ -194,9 +196,13 @@ def refuse_unsupported(load: Load, generator: Generator) -> None:
 def refuse_unsupported_arguments(given: Mapping[str, Any], generator: Generator) -> None:
     """Refuse the first of some arguments of a load that the generator does not support.
 
+    Args:
+        given: The arguments that differ from their defaults.
+
     Raises:
         UsageError: With one sentence about it.
     """
     for name, sentence in generator.cannot.items():
         if given.get(name, _UNSET[name]) != _UNSET[name]:
             raise UsageError(f"{generator.name} cannot use {name}: {sentence}")
+    generator.refuse(given)

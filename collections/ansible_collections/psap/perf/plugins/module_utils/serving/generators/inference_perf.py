@@ -43,15 +43,18 @@ def _invoke(load: Load, folders: Folders) -> Invocation:
     return Invocation(("--config_file", f"{folders.inputs}/{_CONFIG}"), {_CONFIG: json.dumps(config, indent=2)})
 
 
-def _pattern(load: Load) -> Mapping[str, Any]:
-    if load.rate:
-        if load.requests:
-            raise UsageError("inference-perf cannot use requests with a rate: its stages have a duration; set duration")
-        return {"type": "poisson", "stages": [{"rate": load.rate, "duration": load.duration}]}
-    if not load.requests:
+def _refuse(given: Mapping[str, Any]) -> None:
+    if given.get("rate") and given.get("requests"):
+        raise UsageError("inference-perf cannot use requests with a rate: its stages have a duration; set duration")
+    if not (given.get("rate") or given.get("requests")):
         raise UsageError(
             "inference-perf cannot use duration with concurrency: its stages have a number of requests; set requests"
         )
+
+
+def _pattern(load: Load) -> Mapping[str, Any]:
+    if load.rate:
+        return {"type": "poisson", "stages": [{"rate": load.rate, "duration": load.duration}]}
     stage = {"concurrency_level": load.concurrency, "num_requests": load.requests}
     return {"type": "concurrent", "stages": [stage]}
 
@@ -110,4 +113,5 @@ INFERENCE_PERF = Generator(
     single_process=False,
     invoke=_invoke,
     count=_count,
+    refuse=_refuse,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -22,11 +24,14 @@ _SYNTHETIC = "it takes prompts from a data set, and has no synthetic lengths; se
 _MOST_QUERIES = 3000
 
 
-def _invoke(load: Load, folders: Folders) -> Invocation:
-    if not load.data_file:
+def _refuse(given: Mapping[str, Any]) -> None:
+    if not given.get("data_file"):
         raise UsageError("llm-load-test needs data_file, a data set in its format")
-    if not load.duration:
+    if not given.get("duration"):
         raise UsageError("llm-load-test needs duration")
+
+
+def _invoke(load: Load, folders: Folders) -> Invocation:
     url = urlsplit(load.endpoint_url)
     config = {
         "output": {"format": "json", "dir": folders.results, "file": OUTPUT},
@@ -77,4 +82,5 @@ LLM_LOAD_TEST = Generator(
     single_process=False,
     invoke=_invoke,
     count=_count,
+    refuse=_refuse,
 )
