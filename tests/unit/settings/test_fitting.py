@@ -14,13 +14,18 @@ REPOSITORY = Project(Path(__file__).parents[3])
 FILES = {
     "playbooks/tune/settings.yml": "options:\n  tune_gpus: {type: int, default: 1, description: GPUs.}\n",
     "playbooks/load/settings.yml": "options:\n  load_users: {type: int, default: 1, description: Users.}\n",
-    "playbooks/shared/settings.yml": "options:\n  nodes_count: {type: int, default: 3, description: Nodes.}\n",
+    "playbooks/shared/settings.yml": """
+options:
+  nodes_count: {type: int, default: 3, description: Nodes.}
+  matrix_experiments: {type: list, elements: dict, default: [], description: Dimensions.}
+""",
     "presets/own.yml": "preset_own: {load_users: 4}\n",
     "presets/foreign.yml": "preset_foreign: {tune_gpus: 4}\n",
     "presets/child.yml": "preset_child: {extends: foreign}\n",
     "presets/shared.yml": "preset_shared: {nodes_count: 3}\n",
     "presets/mixed.yml": "preset_mixed: {tune_gpus: 4, nodes_count: 5}\n",
     "presets/repeating.yml": "preset_repeating: {tune_gpus: 4, nodes_count: 3}\n",
+    "presets/dimensions.yml": "preset_dimensions: {tune_gpus: 4, matrix_experiments: [{tune_gpus: [1, 2]}]}\n",
     "presets/host.yml": "preset_host: {tune_gpus: 4, ansible_user: jane}\n",
 }
 
@@ -45,7 +50,7 @@ def test_preset_that_changes_something_is_accepted(project: Project, preset: str
     assert refusal(project, "load", preset) == ""
 
 
-@pytest.mark.parametrize("preset", ["foreign", "child", "repeating"])
+@pytest.mark.parametrize("preset", ["foreign", "child", "repeating", "dimensions"])
 def test_preset_that_changes_nothing_is_refused(project: Project, preset: str) -> None:
     assert refusal(project, "tune", preset) == ""
     assert refusal(project, "load", preset) == (
@@ -56,7 +61,7 @@ def test_preset_that_changes_nothing_is_refused(project: Project, preset: str) -
 
 def test_presets_of_a_flow_are_its_own_and_those_for_all_flows(project: Project) -> None:
     assert presets_of(project, "load") == ("own", "shared")
-    assert presets_of(project, "tune") == ("child", "foreign", "host", "mixed", "repeating", "shared")
+    assert presets_of(project, "tune") == ("child", "dimensions", "foreign", "host", "mixed", "repeating", "shared")
 
 
 def test_presets_of_the_repository_by_flow() -> None:

@@ -21,12 +21,16 @@ def presets_of(project: Project, flow: str) -> tuple[str, ...]:
     return tuple(name for name, found in flows.items() if flow in found or not found)
 
 
+# shared settings that name dimensions, which other flows do not have
+_NAMING_DIMENSIONS = ("matrix_experiments", "matrix_skip_if")
+
+
 def unfit_preset(
     project: Project, flow: str, name: str, where: Where, assignments: Iterable[Assignment]
 ) -> Finding | None:
     """Return the finding for a preset that only changes other flows than *flow*; None if it changes *flow*.
 
-    The declared default of a shared setting is not a change.
+    The declared default of a shared setting is not a change, nor is a setting that names dimensions.
 
     Args:
         project: The project that declares the settings.
@@ -53,7 +57,9 @@ def _flows_of(project: Project, assignments: Iterable[Assignment]) -> list[str]:
 
 
 def _changes_all_flows(project: Project, one: Assignment) -> bool:
-    if any(project.flow(flow).setting(one.variable) is not None for flow in project.flows):
+    if one.variable in _NAMING_DIMENSIONS or any(
+        project.flow(flow).setting(one.variable) is not None for flow in project.flows
+    ):
         return False
     option = project.option(one.variable)
     return option is None or bool(one.path) or bool(one.value != option.default)
