@@ -184,3 +184,11 @@ def test_jobs_and_pods_of_one_submission_share_the_accounting(tmp_path: Path) ->
     assert accounting.identity_holds
     rows = [json.loads(line) for line in (tmp_path / "artifacts" / "submissions.jsonl").read_text().splitlines()]
     assert Counter(row["kind"] for row in rows) == {"Job": 2, "Pod": 2}
+
+
+def test_same_namespaces_get_the_same_shares_without_queues() -> None:
+    tenants = (Tenant("a", "gold", 2, 32, "all"), Tenant("", "", 1))
+    queued, free = (load(tenants=tenants, queue="any", use_queues=used) for used in (True, False))
+    assert [one.queue for one in queued.all_tenants()] == ["gold", "any"]
+    assert free.all_tenants() == [Tenant("a", weight=2), Tenant(free.namespace)]
+    assert (queued.variables["queue"], free.variables["queue"]) == ("any", "")

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import Answer, ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
@@ -211,3 +211,29 @@ def test_another_submitter_creates_the_same_groups(tmp_path: Path) -> None:
     for index in range(3):
         assert plan.workloads.at(index).companions(index) == made.companions(index)
         assert plan.workloads.at(index).manifest(index) == made.manifest(index)
+
+
+RACKS = {"topology": [{"key": "lab.psap.perf/rack"}]}
+
+
+@pytest.mark.parametrize(
+    ("faults", "kept", "why"),
+    [([], True, ""), ([], False, "drops the field"), ([422], True, "scripted fault")],
+)
+def test_cluster_must_keep_the_topology_of_a_group(
+    monkeypatch: pytest.MonkeyPatch, faults: list[int | str], kept: bool, why: str
+) -> None:
+    group = {**gang("job").companions(0)[0], "spec": {"schedulingConstraints": RACKS}}
+    if not kept:
+        monkeypatch.setattr(Answer, "document", lambda _self: {**group, "spec": {}})
+
+    async def checked() -> None:
+        async with fake_api() as api, ApiClient(ApiEndpoint(api.server)) as client:
+            api.post_faults.extend(faults)
+            await gangs.check_topology(client, group, POD_GROUP)
+
+    if not why:
+        asyncio.run(checked())
+        return
+    with pytest.raises(ClusterError, match=f"does not place pod groups in a topology: .*{why}"):
+        asyncio.run(checked())

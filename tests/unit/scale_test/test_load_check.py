@@ -50,6 +50,12 @@ def test_defaults_are_a_valid_load() -> None:
     check()
 
 
+def test_queues_are_checked_if_only_the_second_cell_uses_them() -> None:
+    cells = [{"scale_test_use_queues": used} for used in (False, True)]
+    with pytest.raises(UsageError, match="scale_test_tenants: the cohort all of a tenant needs a quota"):
+        check(cells, tenants=[{"queue": "gold", "cohort": "all"}])
+
+
 def test_machine_count_uses_the_pods_of_each_cell() -> None:
     settings = {**SETTINGS, "scale_test_pods": 2, "scale_test_cpu": "1", "scale_test_gpus": 1}
 

@@ -1,4 +1,4 @@
-"""Placement of a workload's pods in one domain: annotations for Kueue in a queue, pod affinity without one."""
+"""Placement of a workload's pods in one domain: by Kueue in a queue, by the group of a gang, else by pod affinity."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.top
 from .sessions import JOBS_BY_KIND, SUBMISSION
 from .test_workloads import TEMPLATES, VARIABLES
 
+NATIVE = "scheduling.k8s.io/v1alpha2"
 BLOCK, RACK = "lab.psap.perf/block", "lab.psap.perf/rack"
 
 
@@ -30,6 +31,31 @@ def placed(kind: str, constraint: str, patch: dict[str, Any] | None = None, **ch
     variables = {**VARIABLES, **changes}
     plan = WorkloadPlan(source, kind, "test", variables["pods"], variables, {"x": "1"}, patch or {}, TEMPLATES)
     return Workloads(replace(plan, placement=Placement(constraint, RACK)), SUBMISSION)
+
+
+def placed_gang(constraint: str, pod_groups: str, **changes: Any) -> Workloads:
+    """Return a Job of several pods that belong in one rack and start together."""
+    plan = replace(placed("job", constraint, **changes).plan, pod_groups=pod_groups)
+    return Workloads(plan, SUBMISSION)
+
+
+def test_pod_group_places_a_gang_in_a_required_rack() -> None:
+    made = placed_gang("required", NATIVE)
+    (group,) = made.companions(0)
+    assert group["spec"]["schedulingConstraints"] == {"topology": [{"key": RACK}]}
+    assert "affinity" not in pod_templates(made.manifest(0))[0]["spec"]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "pod_groups", "queue"),
+    [("preferred", NATIVE, ""), ("required", "scheduling.x-k8s.io/v1alpha1", ""), ("required", NATIVE, "gold")],
+)
+def test_other_gangs_are_placed_like_other_workloads(constraint: str, pod_groups: str, queue: str) -> None:
+    made = placed_gang(constraint, pod_groups, queue=queue)
+    (group,) = made.companions(0)
+    assert "schedulingConstraints" not in group["spec"]
+    (template,) = pod_templates(made.manifest(0))
+    assert ("affinity" in template["spec"]) is not bool(queue)
 
 
 @pytest.mark.parametrize("constraint", ["preferred", "required"])

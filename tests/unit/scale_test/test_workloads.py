@@ -385,3 +385,21 @@ def test_workload_of_a_pod_is_its_label_controller_or_owner() -> None:
     owner = {"kind": "ReplicaSet", "name": "r", "controller": True}
     assert workload_of({"ownerReferences": [owner]}) == "r"
     assert workload_of({}) is None
+
+
+@pytest.mark.parametrize("kind", ["job", "pytorchjob", "trainjob"])
+def test_scheduler_name_is_set_in_every_pod_template(kind: str) -> None:
+    source = (TEMPLATES / f"{kind}.yml.j2").read_text()
+    plan = WorkloadPlan(
+        source, kind, "test", 2, VARIABLES | {"pods": 2}, {}, folder=TEMPLATES, scheduler_name="packing"
+    )
+    made = Workloads(plan, Submission.of("run-1", "001__a"))
+    templates = manifests.pod_templates(made.manifest(0)) + manifests.pod_templates(made.runtime or {})
+    assert templates
+    assert {one["spec"]["schedulerName"] for one in templates} == {"packing"}
+
+
+def test_scheduler_name_is_refused_for_a_kind_without_pod_template() -> None:
+    plan = WorkloadPlan("{apiVersion: v1, kind: ConfigMap}", "own", "test", 1, {}, {}, scheduler_name="packing")
+    with pytest.raises(UsageError, match="a ConfigMap has no pod template whose scheduler"):
+        Workloads(plan, Submission.of("run-1", "001__a"))

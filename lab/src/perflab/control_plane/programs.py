@@ -35,8 +35,11 @@ PORTS = (
 # A test may send thousands of requests per second: no limit except the CPU.
 _QPS, _BURST = 5000, 10000
 _CLIENT_LIMITS = (f"--kube-api-qps={_QPS}", f"--kube-api-burst={_BURST}")
-# gang scheduling: PodGroup of scheduling.k8s.io/v1alpha2, alpha in v1.36
-_GANGS = "--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
+# gang scheduling: PodGroup of scheduling.k8s.io/v1alpha2 and its topology, alpha in v1.36
+_GANGS = "--feature-gates=" + ",".join(
+    f"{gate}=true"
+    for gate in ("GenericWorkload", "GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling")
+)
 _POD_NETWORK = "10.128.0.1/14"
 # simulated nodes send no heartbeats, and none is expected during the life of a lab
 _NODE_GRACE = "8760h"

@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
     read_surroundings,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import gangs, topology
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import Workloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,16 @@ class Grouping:
             gangs.check_kinds(kinds, self.pod_groups, lab=lab)
         if self.placement:
             topology.check_kinds(kinds)
+
+    async def check_accepted(self, client: ApiClient, workloads: Iterable[Workloads]) -> None:
+        """Check that the cluster keeps the topology of the pod groups of *workloads*.
+
+        Raises:
+            ClusterError: If it does not.
+        """
+        if self.groups is not None and self.placement is not None:
+            for each in workloads:
+                await gangs.check_topology(client, each.companions(0)[0], self.groups)
 
 
 UNGROUPED = Grouping()

@@ -15,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
     Priority,
     Tenant,
     tenants_of,
+    without_queues,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import DeviceClaim
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
@@ -30,7 +31,6 @@ _VARIABLES = (
     "node_selector",
     "tolerations",
     "run_as_user",
-    "queue",
     "pvc_size",
     "pvc_storage_class",
     "pvc_access_mode",
@@ -64,12 +64,14 @@ class Load(MetricsArguments):
     patch: Mapping[str, Any]
     lifecycles: Mapping[str, Any]
     queue: str
+    use_queues: bool
     gpus: int
     pods: int
     namespace: str
     tenants: tuple[Tenant, ...]
     priorities: tuple[Priority, ...]
     gang: bool
+    scheduler_name: str
     topology: str
     topology_level: str
     topology_labels: tuple[str, ...]
@@ -124,7 +126,7 @@ class Load(MetricsArguments):
     @property
     def variables(self) -> dict[str, Any]:
         """Return the variables that templates can use."""
-        return {name: getattr(self, name) for name in _VARIABLES}
+        return {**{name: getattr(self, name) for name in _VARIABLES}, "queue": self.queue if self.use_queues else ""}
 
     @property
     def churn(self) -> ChurnPlan:
@@ -136,8 +138,9 @@ class Load(MetricsArguments):
         return ChurnPlan(self.churn_percent, self.churn_period, self.churn_rounds)
 
     def all_tenants(self) -> list[Tenant]:
-        """Return the tenants, each with its namespace and queue."""
-        return tenants_of(self.tenants, self.namespace, self.queue)
+        """Return the tenants, each with its namespace, and with its queue unless the load uses no queues."""
+        tenants = tenants_of(self.tenants, self.namespace, self.queue)
+        return tenants if self.use_queues else without_queues(tenants)
 
     def assortment(self, trace: Trace | None) -> Assortment:
         """Return the shares of tenants and priorities, with the rows of *trace*.

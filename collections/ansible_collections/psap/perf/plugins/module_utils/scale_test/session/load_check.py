@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,8 @@ class _Check:
         if project:
             with self._naming("project"):
                 check_namespace(f"runai-{project}")
-        tenants = load.all_tenants()
+        # cells without queues have the same tenants
+        tenants = replace(load, use_queues=True).all_tenants()
         with self._naming("tenants"):
             for tenant in tenants:
                 check_namespace(tenant.namespace)

@@ -248,6 +248,7 @@ class SubmitRequest:
             pod_annotations={LAB_DURATION: f"{duration}s"} if lab else {},
             folder=template.parent,
             priority=priority.value if priority else None,
+            scheduler_name=self.load.scheduler_name,
             claims=[claim.plan() for claim in self.load.claims],
         )
 
@@ -301,6 +302,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             claim_templates(client, workloads.claim_templates),
             runtimes(client, workloads.every, resources),
         ):
+            await grouping.check_accepted(client, workloads.every)
             if load.claims or surroundings.gpus_as_devices:
                 for each in workloads.of_each_kind:
                     await check_accepted(client, each, by_kind[each.api_version, each.kind])

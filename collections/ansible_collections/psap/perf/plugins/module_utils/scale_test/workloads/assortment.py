@@ -49,6 +49,11 @@ def tenants_of(given: Sequence[Tenant], namespace: str, queue: str) -> list[Tena
     ]
 
 
+def without_queues(tenants: Sequence[Tenant]) -> list[Tenant]:
+    """Return the tenants with the same namespaces and weights, but without queues."""
+    return [Tenant(one.namespace, weight=one.weight) for one in tenants]
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """The differences between workloads besides name and index; None for the common value."""

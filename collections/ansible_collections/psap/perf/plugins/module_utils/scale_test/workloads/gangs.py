@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds imp
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, find
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import REQUIRED, Placement
 
 KIND = "PodGroup"
 # API groups of Kubernetes and of the scheduler plugins' coscheduling; the first that is served is used.
@@ -24,6 +26,7 @@ _LAB_LABEL = "lab.psap.perf/pod-group"
 _KUBERNETES = ("", "apps", "batch")
 # kinds whose pods do not start together: the pod that submits a job to a Ray cluster waits until the cluster is ready
 _IN_STAGES = ("RayJob",)
+_CONSTRAINTS = "schedulingConstraints"
 
 Manifest = dict[str, Any]
 
@@ -82,8 +85,46 @@ def join(manifest: Manifest, templates: list[Manifest], pod_groups: str) -> None
             template.setdefault("metadata", {}).setdefault("labels", {})[label] = name
 
 
-def pod_group(workload: Manifest, pods: int, priority_class: str | None, pod_groups: str) -> Manifest:
-    """Return the group of a workload's *pods* pods, with the workload's name and labels."""
+def level_of(pod_groups: str, placement: Placement | None, *, queued: bool) -> str | None:
+    """Return the level of *placement* if pod groups of this API version, empty without gangs, place the pods.
+
+    They know no preferred topology, and Kueue places the pods of a queue.
+    """
+    if placement is None or placement.constraint != REQUIRED or queued or group_of(pod_groups) != NATIVE:
+        return None
+    return placement.level
+
+
+async def check_topology(client: ApiClient, group: Manifest, kind: ResourceKind) -> None:
+    """Check that the cluster keeps the topology of a pod group, if it has one.
+
+    The PriorityClass that it names must exist.
+
+    Raises:
+        ClusterError: If the cluster refuses the group, or drops its topology.
+    """
+    wanted = group["spec"].get(_CONSTRAINTS)
+    if not wanted:
+        return
+    path = kind.collection(group["metadata"]["namespace"])
+    answer = await client.request("POST", path, body=json.dumps(group).encode(), params={"dryRun": "All"})
+    if not answer.succeeded or answer.document()["spec"].get(_CONSTRAINTS) != wanted:
+        reason = "drops the field" if answer.succeeded else answer.message()
+        raise ClusterError(
+            f"the cluster at {client.endpoint.server} does not place pod groups in a topology: {reason}; enable the "
+            "feature gate TopologyAwareWorkloadScheduling of the API server and of the scheduler, or set the topology "
+            "to preferred or none, or disable the gang"
+        )
+
+
+def pod_group(
+    workload: Manifest, pods: int, priority_class: str | None, pod_groups: str, level: str | None = None
+) -> Manifest:
+    """Return the group of a workload's *pods* pods, with the workload's name and labels.
+
+    Args:
+        level: Label of nodes that names the domains in one of which the scheduler places all pods; None for any.
+    """
     metadata = {key: workload["metadata"][key] for key in ("name", "namespace", "labels")}
     group = {"apiVersion": pod_groups, "kind": KIND, "metadata": metadata}
     if group_of(pod_groups) == PLUGINS:
@@ -92,6 +133,8 @@ def pod_group(workload: Manifest, pods: int, priority_class: str | None, pod_gro
     if priority_class:
         # preemption for a gang uses the group's priority
         spec["priorityClassName"] = priority_class
+    if level:
+        spec[_CONSTRAINTS] = {"topology": [{"key": level}]}
     return {**group, "spec": spec}
 
 

@@ -153,6 +153,21 @@ def prepare(
         _merge(pod, "annotations", lasts)
 
 
+def set_scheduler(manifest: Manifest, name: str) -> None:
+    """Set the scheduler of the workload's pods.
+
+    Raises:
+        UsageError: If it has no pod template.
+    """
+    templates = pod_templates(manifest)
+    if not templates:
+        raise UsageError(
+            f"a {manifest['kind']} has no pod template whose scheduler could be set; set no scheduler_name"
+        )
+    for template in templates:
+        template["spec"]["schedulerName"] = name
+
+
 def _merge(metadata: Manifest, key: str, values: Mapping[str, str]) -> None:
     if values:
         metadata[key] = {**(metadata.get(key) or {}), **values}

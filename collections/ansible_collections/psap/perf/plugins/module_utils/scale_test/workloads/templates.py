@@ -54,6 +54,8 @@ class WorkloadPlan:
     parts: Mapping[str, str] | None = None
     # API version of the workloads' pod groups; empty without gangs
     pod_groups: str = ""
+    # the scheduler of the pods; empty for the template's
+    scheduler_name: str = ""
     # the domain of all pods of a workload, if any
     placement: topology.Placement | None = None
     # the value of the workloads' PriorityClass, if known
@@ -119,7 +121,9 @@ class Workloads:
         if not self.plan.pod_groups:
             return claims
         workload = {"metadata": metadata}
-        return [gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups), *claims]
+        level = gangs.level_of(self.plan.pod_groups, self.plan.placement, queued=self.queue is not None)
+        group = gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups, level)
+        return [group, *claims]
 
     def _rendered(self, index: int) -> bytes:
         return json.dumps(self._whole(index), separators=(",", ":")).encode()
@@ -168,8 +172,10 @@ class Workloads:
         )
         if plan.pod_groups:
             gangs.join(complete, manifests.pod_templates(complete), plan.pod_groups)
-        if plan.placement:
-            queued = _queue_of(complete) is not None
+        if plan.scheduler_name:
+            manifests.set_scheduler(complete, plan.scheduler_name)
+        queued = _queue_of(complete) is not None
+        if plan.placement and not gangs.level_of(plan.pod_groups, plan.placement, queued=queued):
             topology.place(complete, manifests.pod_templates(complete), plan.placement, queued=queued)
         return complete
 
