@@ -201,6 +201,54 @@ def inversions_table(workloads: pd.DataFrame) -> pd.DataFrame:
     return INVERSIONS.conform(pd.concat([first, summed.reset_index(drop=True)], axis=1))
 
 
+SAME_SIZE = ("priority", "gpus", "pods")
+
+
+def longest_wait_ratio(workloads: pd.DataFrame, end: float) -> tuple[float, int] | None:
+    """Return the longest wait, divided by the median of workloads of the same size; and the number of workloads.
+
+    The largest ratio of all sizes. A workload waits from its submission until all its pods are bound, or until it or
+    the recording ends. None if no two workloads have the same size, or all medians are 0.
+    """
+    waits, sizes = _waits_by_size(workloads, end)
+    grouped = waits.groupby(sizes)
+    several = grouped.transform("size") > 1
+    median, longest = grouped.median(), grouped.max()
+    compared = (grouped.size() > 1) & (median > 0)
+    if not compared.any():
+        return None
+    return float((longest[compared] / median[compared]).max()), int(several.sum())
+
+
+def _waits_by_size(workloads: pd.DataFrame, end: float) -> tuple[pd.Series, NDArray[Any]]:
+    """Return the wait of each submitted workload, and the number of its size."""
+    sent = workloads["sent_s"].fillna(workloads["created_s"])
+    rows = workloads[sent.notna() & workloads["created_s"].notna()]
+    until = np.fmin(np.fmin(rows["scheduled_s"].to_numpy(dtype=float), ended(rows)), end)
+    waits = pd.Series(until, index=rows.index) - sent[rows.index]
+    sizes = rows.groupby(list(SAME_SIZE), observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    return waits, sizes
+
+
+def starved(workloads: pd.DataFrame) -> int:
+    """Return how many workloads wait at the end of the recording, and a smaller one, submitted later, started.
+
+    Only workloads of the same priority are compared. A workload is smaller if it requests fewer GPUs, or fewer pods if
+    no workload requests GPUs. Costs n log n.
+    """
+    size = workloads["gpus" if workloads["gpus"].sum() > 0 else "pods"].fillna(0).to_numpy(dtype=float)
+    sent = workloads["sent_s"].fillna(workloads["created_s"]).to_numpy(dtype=float)
+    started = np.isfinite(workloads["scheduled_s"].to_numpy(dtype=float))
+    waiting = ~started & np.isfinite(workloads["created_s"].to_numpy(dtype=float)) & ~np.isfinite(ended(workloads))
+    # Kubernetes' priority of pods without one is 0
+    priority = workloads["priority"].astype("Float64").fillna(0.0).to_numpy(dtype=float)
+    frame = pd.DataFrame({"priority": priority, "size": size, "last": np.where(started, sent, -np.inf)})
+    last = frame.groupby(["priority", "size"])["last"].max().groupby(level=0).cummax()
+    # the latest submission of all smaller sizes is at the next smaller one, as it is cumulative
+    smaller = last.groupby(level=0).shift().reindex(pd.MultiIndex.from_frame(frame[["priority", "size"]]))
+    return int((waiting & (sent < smaller.to_numpy(dtype=float))).sum())
+
+
 def counts_of_pairs(
     answered: NDArray[np.float64], sent: NDArray[np.float64], started: NDArray[np.float64], groups: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

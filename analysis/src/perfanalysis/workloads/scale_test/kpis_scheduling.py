@@ -11,7 +11,7 @@ from perfanalysis.workloads.kpis import Kpi, statistic_kpis
 from perfanalysis.workloads.percentiles import Value, estimates
 from perfanalysis.workloads.scale_test.devices import LEAK_AFTER_S, devices_in_use
 from perfanalysis.workloads.scale_test.evictions import reclaimed
-from perfanalysis.workloads.scale_test.fairness import jain
+from perfanalysis.workloads.scale_test.fairness import jain, longest_wait_ratio, starved
 from perfanalysis.workloads.scale_test.measures import Measures
 from perfanalysis.workloads.scale_test.milestones import NO_DEVICES
 from perfanalysis.workloads.scale_test.nodes import lost_nodes
@@ -72,6 +72,13 @@ def _jain(column: str) -> Callable[[Measures], Value]:
         )
 
     return function
+
+
+def _longest_wait(measures: Measures) -> Value:
+    if measures.window is None:
+        return NOTHING
+    found = longest_wait_ratio(measures.workloads, measures.window.end)
+    return Value(found[0], count=found[1]) if found else Value(None, "no two workloads of the same size waited")
 
 
 def _ramp_time(measures: Measures) -> Value:
@@ -249,6 +256,20 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "ratio",
         "higher",
         _jain("per_demand"),
+    ),
+    Kpi(
+        "longest_wait_ratio",
+        "Longest wait until all pods were bound, divided by the median of workloads of the same size and priority",
+        "ratio",
+        "lower",
+        _longest_wait,
+    ),
+    Kpi(
+        "workloads_starved",
+        "Workloads still waiting at the end while a smaller one of the same priority, submitted later, started",
+        "workloads",
+        "lower",
+        _counted(lambda measures: starved(measures.workloads)),
     ),
     Kpi("ramp_time", "From the first submission until nine tenths of the plateau ran", "seconds", "lower", _ramp_time),
     Kpi(

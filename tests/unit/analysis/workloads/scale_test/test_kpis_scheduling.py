@@ -41,6 +41,48 @@ def test_jain_index_kpis_match_hand_computation() -> None:
     assert alone["fairness_jain"].reason == "fewer than two tenants had work waiting at the same time"
 
 
+# three workloads of one GPU wait 1, 2 and 8 s; of two with four GPUs, submitted at 2 and 20 s, none starts
+WAITING = [
+    *(submission(name, sent) for name, sent in (("a", 1.0), ("b", 2.0), ("c", 10.0))),
+    *(submission(name, sent, gpus=4.0) for name, sent in (("d", 2.0), ("e", 20.0))),
+]
+WAITED = [
+    *life("a", created=1.5, pod_created=1.5, scheduled=2.0, succeeded=4.0, completed=4.0),
+    *life("b", created=2.5, pod_created=2.5, scheduled=4.0, succeeded=6.0, completed=6.0),
+    *life("c", created=10.5, pod_created=10.5, scheduled=18.0, succeeded=42.0, completed=42.0),
+    *life("d", created=2.5, pod_created=2.5),
+    *life("e", created=20.5, pod_created=20.5),
+]
+
+
+def test_starvation_kpis_match_hand_computation() -> None:
+    found = kpis(tables(WAITING, WAITED))
+    # the waits of the large ones, 40 and 22 s to the end of the recording, are 1.3 times their median at most
+    assert (found["longest_wait_ratio"].number, found["longest_wait_ratio"].count) == (4.0, 5)
+    # the small workload c was submitted after d, and before e
+    assert found["workloads_starved"].number == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "starved"),
+    [({"priority": 5}, 0.0), ({"gpus": 8.0}, 0.0), ({"outcome": "failed", "status": 403}, 1.0)],
+)
+def test_starved_by_a_smaller_workload_of_the_same_priority_only(change: dict[str, Any], starved: float) -> None:
+    # c is the only small workload that was submitted after d
+    sent = [{**row, **change} if row["name"] == ("e" if "outcome" in change else "c") else row for row in WAITING]
+    assert kpis(tables(sent, WAITED))["workloads_starved"].number == starved
+
+
+def test_workload_that_ended_without_a_start_is_not_starved() -> None:
+    ended = transition("Job", "d", "failed", 30.0)
+    assert kpis(tables(WAITING, [*WAITED, ended]))["workloads_starved"].number == 0.0
+
+
+def test_single_workloads_of_each_size_have_no_longest_wait() -> None:
+    found = kpis(tables([submission("a", 1.0), submission("b", 1.0, gpus=2.0)], life("a", created=2.0)))
+    assert found["longest_wait_ratio"].reason == "no two workloads of the same size waited"
+
+
 def test_order_and_ramp_kpis_match_hand_computation() -> None:
     sent, seen = rising()
     # w0 is scheduled after w1 and w2.
