@@ -44,7 +44,9 @@ in_place perfdrv doctor --site lab
 in_place perfdrv run skeleton --site lab -p skeleton
 in_place ansible-playbook psap.perf.scale_test -i inventories/lab -e @presets/example.yml
 in_place perfdrv new flow mine
+in_place perfdrv new command own start_pods
 in_place perfdrv settings check
+in_place perfdrv toolbox own start-pods --site lab --pods 2
 in_place perfdrv run mine --site lab -p mine
 in_place ansible-playbook playbooks/mine.yml -i inventories/lab -e @presets/mine.yml
 in_place perfdrv runs list
@@ -56,6 +58,7 @@ in_place perfdrv extension
 for project in "$repository"/tests/data/projects/*; do
     cp -r "$project" "../$(basename "$project")"
     cd "../$(basename "$project")"
+    in_place perfdrv new command own start_pods
     in_place perfdrv settings check
     in_place perfdrv doctor --no-cluster
 done

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, split_role
 
 from perfdrv.collection import COLLECTION, collection_of
 from perfdrv.errors import UsageError
@@ -176,6 +176,26 @@ def flow_of_project(project: Project, flow: str, command: str, name: str) -> Ite
         yield folder / path.name, renamed(path.read_text(encoding="utf-8"), names)
     preset = content.presets[flow].read_text(encoding="utf-8")
     yield Path("presets", name).with_suffix(".yml"), renamed(preset, names)
+
+
+def role_of_project(project: Project, command: str, role: str) -> Iterator[tuple[Path, str]]:
+    """Yield path and text of each file of the command *role*, a copy of the collection's *command*."""
+    folder = project.content().role(command).folder
+    # a directory of a run has the group and the name of its command
+    names = {command: role, "__".join(split_role(command)): "__".join(split_role(role))}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        place = Path("roles", role, path.relative_to(folder))
+        yield Path(renamed(str(place), names)), renamed(path.read_text(encoding="utf-8"), names)
+
+
+def has_roles_path(config: Path) -> bool:
+    """Return whether an ansible.cfg states where roles are; the first versions of `perfdrv init` did not."""
+    return re.search(r"^roles_path *=", config.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
+def with_roles_path(text: str) -> str:
+    """Return ansible.cfg with the line by which Ansible finds the roles of the project."""
+    return re.sub(r"^\[defaults\]\n", "[defaults]\nroles_path = roles\n", text, count=1, flags=re.MULTILINE)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

@@ -26,14 +26,17 @@ from perfdrv.commands.creating import (
     Files,
     checked_name,
     flow_of_project,
+    has_roles_path,
     is_clone,
     refuse_like_another,
     renamed,
+    role_of_project,
     template,
     template_files,
     with_group,
     with_kpi,
     with_line_like,
+    with_roles_path,
     with_scenario_of,
     with_tasks,
 )
@@ -127,6 +130,8 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
     It is a copy of a small command, which applies a template, waits, captures the result and deletes the objects. The
     copy has argument specifications, the required rights, and a part of GROUP's molecule scenario.
 
+    In a project of the installed collection, the copy is the role, in roles/, and a new GROUP has one word.
+
     \b
     perfdrv new command cluster start_pods
     perfdrv toolbox cluster start-pods --help
@@ -136,6 +141,9 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
     copied = template(project)
     role = f"{group}_{name}"
     _refuse_role(project, group, name)
+    if not is_clone(project):
+        _command_of_project(project, group, name, copied, about)
+        return
     files = Files(project.root)
     old_group, old_name = split_role(copied["command"])
     names = {copied["command"]: role, f"{old_group}__{old_name}": f"{group}__{name}"}
@@ -160,6 +168,27 @@ def command_command(ctx: click.Context, group: str, name: str, about: str | None
         f"perfdrv toolbox {group.replace('_', '-')} {words} --site lab    # on a lab: perflab up",
         "make check",
         f"make molecule SCENARIOS={group}",
+    )
+
+
+def _command_of_project(project: Project, group: str, name: str, copied: Mapping[str, Any], about: str | None) -> None:
+    """Write the role of a command into a project of the installed collection."""
+    if about is not None:
+        raise UsageError("a group in a project has no description: omit --about")
+    if group not in groups() and "_" in group:
+        raise UsageError(f"invalid group {group!r}: use one word, because the project's roles are {group}_NAME")
+    files = Files(project.root)
+    for path, text in role_of_project(project, copied["command"], f"{group}_{name}"):
+        files.add(path, text)
+    if not has_roles_path(project.root / "ansible.cfg"):
+        files.change(Path("ansible.cfg"), with_roles_path)
+    files.write()
+    words = f"{group} {name}".replace("_", "-")
+    _print_files(
+        files,
+        f"perfdrv toolbox {words} --help",
+        f"perfdrv toolbox {words} --site lab    # on a lab: perflab up",
+        "perfdrv settings check",
     )
 
 

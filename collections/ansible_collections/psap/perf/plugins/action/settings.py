@@ -71,7 +71,8 @@ class ActionModule(PerfAction):
             write_yaml(context.run_directory / SETTINGS_FILE, settings_document(here, others, connected))
             facts = {"run_facts": {"presets": presets}}
         chosen = [] if flow is None else _cells(context, layers.project.settings_of(flow), values)
-        return VerbResult(values={"settings": values, "presets": presets, "cells": chosen, **facts})
+        role = {} if command is None else {"role": layers.project.role(command).full_name}
+        return VerbResult(values={"settings": values, "presets": presets, "cells": chosen, **role, **facts})
 
     def _hosts(self, context: VerbContext, layers: PresetLayers) -> list[HostSettings]:
         """Return this host, then all others of the inventory."""

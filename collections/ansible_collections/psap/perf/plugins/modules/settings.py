@@ -49,4 +49,8 @@ cells:
   type: list
   elements: dict
   returned: success
+role:
+  description: The name of the role of O(command), with its collection; a role of the project has none.
+  type: str
+  returned: when O(command) is set
 """

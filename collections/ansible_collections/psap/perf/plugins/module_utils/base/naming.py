@@ -5,24 +5,43 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import read_yaml
 
-_GROUPS = Path(__file__).resolve().parents[3] / "meta" / "groups.yml"
+_COLLECTION = Path(__file__).resolve().parents[3]
+_GROUPS = Path("meta", "groups.yml")
+OWN_COLLECTION = "psap.perf"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @functools.cache
+def other_collections() -> Mapping[str, Path]:
+    """Return the folders of other collections with commands, by their names.
+
+    They are beside this collection or in a Python environment's ``ansible_collections``, and have ``meta/groups.yml``.
+    """
+    folders = dict.fromkeys((_COLLECTION.parents[1], *(Path(entry, "ansible_collections") for entry in sys.path)))
+    files = (file for folder in folders for file in sorted(folder.glob(f"*/*/{_GROUPS}")))
+    found: dict[str, Path] = {}
+    for collection in (file.parents[1] for file in files):
+        found.setdefault(f"{collection.parent.name}.{collection.name}", collection)
+    found.pop(OWN_COLLECTION, None)
+    return MappingProxyType(found)
+
+
+@functools.cache
 def groups() -> Mapping[str, str]:
-    """Return the description of each group's commands, by the group's name, from ``meta/groups.yml`` of the collection.
+    """Return the description of each group's commands, by its name, from ``meta/groups.yml`` of all collections.
 
     Raises:
-        PerfError: If the file cannot be read.
+        PerfError: If a file cannot be read.
     """
-    return MappingProxyType(read_yaml(_GROUPS))
+    folders = (*other_collections().values(), _COLLECTION)
+    return MappingProxyType({group: text for folder in folders for group, text in read_yaml(folder / _GROUPS).items()})
 
 
 def split_role(role: str) -> tuple[str, str]:

@@ -8,11 +8,17 @@ a project and in ``flows/<flow>`` of the published collection, where ``psap.perf
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.base.naming import did_you_mean
+from ansible_collections.psap.perf.plugins.module_utils.base.naming import (
+    OWN_COLLECTION,
+    did_you_mean,
+    other_collections,
+)
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import YamlFile, read_yaml_file
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import (
     SHARED_ROLE,
@@ -29,6 +35,15 @@ _OWN_COLLECTION = Path(__file__).resolve().parents[3]
 INSTALLED_PLAYBOOKS = _OWN_COLLECTION / "playbooks"
 # The role that every command depends on; it is not a command.
 _SPINE = ("command",)
+_IS_COMMAND = f"{OWN_COLLECTION}.{_SPINE[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The role of a command, or one with arguments that commands share: its folder, and its name for Ansible."""
+
+    folder: Path
+    full_name: str
 
 
 def find_project(start: Path) -> Path | None:
@@ -82,10 +97,34 @@ class Project:
         """The names of the roles whose arguments several commands share."""
         return tuple(name for name in self._roles_with_arguments if name.startswith(SHARED_ROLE))
 
-    @functools.cached_property
+    @property
     def _roles_with_arguments(self) -> tuple[str, ...]:
-        found = (path.parent.parent.name for path in self.collection.glob("roles/*/meta/argument_specs.yml"))
-        return tuple(sorted(name for name in found if name not in _SPINE))
+        return tuple(self._known_roles)
+
+    @functools.cached_property
+    def _known_roles(self) -> dict[str, Role]:
+        """Return all roles by their names without a collection, which Ansible's variables begin with."""
+        known: dict[str, Role] = {}
+        for role in (*self._own_roles(), *self._added_roles()):
+            name = role.folder.name
+            other = known.setdefault(name, role)
+            if other.folder.resolve() != role.folder.resolve():
+                raise UsageError(f"{other.folder} and {role.folder} are two commands of one name; rename one of them")
+        return dict(sorted(known.items()))
+
+    def _own_roles(self) -> Iterator[Role]:
+        for folder in _folders_with_arguments(self.collection / "roles"):
+            if folder.name not in _SPINE:
+                yield Role(folder, f"{OWN_COLLECTION}.{folder.name}")
+
+    def _added_roles(self) -> Iterator[Role]:
+        """Yield the commands of other collections, then those in ``roles/`` of the project."""
+        others = [(f"{name}.", folder / "roles") for name, folder in other_collections().items()]
+        for prefix, roles in (*others, ("", self.root / "roles")):
+            for folder in _folders_with_arguments(roles):
+                meta = folder / "meta" / "main.yml"
+                if meta.is_file() and _IS_COMMAND in meta.read_text(encoding="utf-8"):
+                    yield Role(folder, f"{prefix}{folder.name}")
 
     @functools.cached_property
     def shared(self) -> FlowSpec | None:
@@ -127,9 +166,18 @@ class Project:
         Raises:
             UsageError: As `flow`.
         """
-        if role not in self._roles_with_arguments:
-            raise UsageError(f"unknown command {role}{did_you_mean(role, self.roles)}; perfdrv commands lists them")
+        self.role(role)
         return self._command(role)
+
+    def role(self, name: str) -> Role:
+        """Return the role of the command *name*.
+
+        Raises:
+            UsageError: If the command does not exist.
+        """
+        if name not in self._known_roles:
+            raise UsageError(f"unknown command {name}{did_you_mean(name, self.roles)}; perfdrv commands lists them")
+        return self._known_roles[name]
 
     def settings_of(self, flow: str) -> tuple[Option, ...]:
         """Return the settings of *flow*: its own, then the shared ones."""
@@ -197,4 +245,8 @@ class Project:
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def _command(self, role: str) -> CommandSpec:
-        return read_command(self.collection / "roles" / role, self.root)
+        return read_command(self._known_roles[role].folder, self.root)
+
+
+def _folders_with_arguments(roles: Path) -> Iterator[Path]:
+    return (path.parents[1] for path in sorted(roles.glob("*/meta/argument_specs.yml")))

@@ -15,6 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.secrets.formats import ANYTHING, FORMATS
 from ansible_collections.psap.perf.plugins.module_utils.settings.files import Where, YamlFile, read_yaml_file
 
+# of this collection; a command may be in another one
+_OWN_ROLES = Path(__file__).resolve().parents[3] / "roles"
 TYPES = ("str", "int", "float", "bool", "list", "dict", "path", "raw")
 COMPARE = ("key", "ignore")
 EVERY_LEAF = "*"
@@ -189,7 +191,8 @@ def _shared_arguments(role_directory: Path, root: Path) -> Iterator[Option]:
     # a search, since parsing the YAML of all commands takes as long as reading their arguments
     found = _SHARED_DEPENDENCY.findall(meta.read_text(encoding="utf-8")) if meta.is_file() else ()
     for name in found:
-        yield from read_command(role_directory.parent / name, root).arguments
+        beside = role_directory.with_name(name)
+        yield from read_command(beside if beside.is_dir() else _OWN_ROLES / name, root).arguments
 
 
 Find = Callable[[str], tuple[Option, ...]]
