@@ -220,6 +220,11 @@ def parse_time(text: object) -> float | None:
     return moment.timestamp() if moment.tzinfo else None
 
 
+def seconds_between(begin_s: float | None, end_s: float | None) -> float | None:
+    """Return a duration to the microsecond, None if either time is unknown."""
+    return None if begin_s is None or end_s is None else round(end_s - begin_s, 6)
+
+
 def iso(seconds: float | None) -> str | None:
     """Return a time as run.json has it: UTC, in milliseconds. None for one before 1970 or after 9999."""
     if seconds is None or not 0 <= seconds < END_OF_TIME_S:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from perfanalysis.files.documents import seconds_between
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.kserve_scale.commands import Command
 from perfanalysis.workloads.model_start.steps import rows_of
@@ -37,7 +38,11 @@ def model_row(done: Sequence[Command], *, checked: bool) -> dict[str, Any]:
     outcome = next((one.status for one in done if one.status != "ok"), "answered" if len(done) > 1 else "loaded")
     if checked and outcome == "loaded":
         outcome = "interrupted"
-    span = {"started_s": first.started_s, "ended_s": last.ended_s, "took_s": _between(first.started_s, last.ended_s)}
+    span = {
+        "started_s": first.started_s,
+        "ended_s": last.ended_s,
+        "took_s": seconds_between(first.started_s, last.ended_s),
+    }
     named = {"user": first.user, "service": first.services[0], "name": _name(first)}
     return {**named, "outcome": outcome, **span, "error": next((one.error for one in done if one.error), None)}
 
@@ -69,7 +74,7 @@ def user_row(test: dict[str, Any], models: list[dict[str, Any]], done: Sequence[
         "started_s": started_s,
         "late_s": round(started_s - planned_s, 3),
         "ended_s": ended_s,
-        "took_s": _between(started_s, ended_s),
+        "took_s": seconds_between(started_s, ended_s),
         "error": next((one.error for one in own if one.error), None),
     }
 
@@ -85,13 +90,9 @@ def test_row(test: dict[str, Any], models: list[dict[str, Any]], users: list[dic
         "models_served_ratio": served / (test["users"] * test["models_per_user"]),
         "started_s": started_s,
         "ended_s": ended_s,
-        "took_s": _between(started_s, ended_s),
+        "took_s": seconds_between(started_s, ended_s),
     }
 
 
 def _last(moments: Any) -> float | None:
     return max((moment for moment in moments if moment is not None), default=None)
-
-
-def _between(begin_s: float | None, end_s: float | None) -> float | None:
-    return None if begin_s is None or end_s is None else round(end_s - begin_s, 3)

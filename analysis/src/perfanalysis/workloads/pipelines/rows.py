@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from perfanalysis.files.documents import mapping
+from perfanalysis.files.documents import mapping, seconds_between
 
 SUCCEEDED = "Succeeded"
 NOT_ENDED = ("Pending", "Running")
@@ -33,9 +33,9 @@ def run_row(run: Row) -> Row:
     return {
         **{name: run[name] for name in names},
         "user": f"user {run['user']}",
-        "latency_s": _between(run["created_s"], run["started_s"]),
-        "duration_s": _between(run["started_s"], run["finished_s"]),
-        "whole_s": _between(run["created_s"], run["finished_s"]),
+        "latency_s": seconds_between(run["created_s"], run["started_s"]),
+        "duration_s": seconds_between(run["started_s"], run["finished_s"]),
+        "whole_s": seconds_between(run["created_s"], run["finished_s"]),
     }
 
 
@@ -61,7 +61,7 @@ def step_rows(run: Row) -> Iterator[Row]:
             "phase": step["phase"],
             "begin_s": step["start_s"],
             "end_s": step["end_s"],
-            "took_s": _between(step["start_s"], step["end_s"]),
+            "took_s": seconds_between(step["start_s"], step["end_s"]),
         }
 
 
@@ -97,9 +97,5 @@ def test_row(runs: Sequence[Row]) -> Row:
         "success_ratio": succeeded / len(runs) if runs else None,
         "created_s": created_s,
         "finished_s": finished_s,
-        "took_s": _between(created_s, finished_s),
+        "took_s": seconds_between(created_s, finished_s),
     }
-
-
-def _between(begin_s: float | None, end_s: float | None) -> float | None:
-    return None if begin_s is None or end_s is None else round(end_s - begin_s, 6)

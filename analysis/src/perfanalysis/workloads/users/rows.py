@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from perfanalysis.files.documents import seconds_between
+
 SUCCESS, FAILED, LOST, STOPPED = "success", "failed", "lost", "stopped"
 UNKNOWN = "unknown"
 SETUP, WAITING, COMMAND = "setup", "waiting for the start", "command"
@@ -26,10 +28,10 @@ def user_row(test: Row, user: Row) -> Row:
         "ready_s": user["ready_at_s"],
         "launch_s": launch_s,
         "end_s": end_s,
-        "prepared_s": _between(user["setup_at_s"], user["ready_at_s"]),
-        "waited_s": _between(user["ready_at_s"], launch_s),
-        "late_s": _between(planned_s, launch_s),
-        "took_s": _between(launch_s, end_s),
+        "prepared_s": seconds_between(user["setup_at_s"], user["ready_at_s"]),
+        "waited_s": seconds_between(user["ready_at_s"], launch_s),
+        "late_s": seconds_between(planned_s, launch_s),
+        "took_s": seconds_between(launch_s, end_s),
     }
 
 
@@ -42,7 +44,7 @@ def step_rows(user: Row) -> Iterator[Row]:
             "outcome": _step_outcome(step),
             "begin_s": step["start_s"],
             "end_s": step["end_s"],
-            "took_s": _between(step["start_s"], step["end_s"]),
+            "took_s": seconds_between(step["start_s"], step["end_s"]),
         }
 
 
@@ -131,9 +133,9 @@ def test_row(test: Row, users: Sequence[Row]) -> Row:
         "setup_s": setup_s,
         "go_s": test["go_at_s"],
         "end_s": end_s,
-        "assembly_s": _between(setup_s, test["go_at_s"]),
+        "assembly_s": seconds_between(setup_s, test["go_at_s"]),
         "start_spread_s": round(max(late) - min(late), 6) if late else None,
-        "took_s": _between(test["go_at_s"], end_s),
+        "took_s": seconds_between(test["go_at_s"], end_s),
     }
 
 
@@ -156,7 +158,3 @@ def _planned(test: Row, index: int) -> float | None:
 
 def _count(users: Sequence[Row], outcome: str) -> int:
     return sum(user["outcome"] == outcome for user in users)
-
-
-def _between(begin_s: float | None, end_s: float | None) -> float | None:
-    return None if begin_s is None or end_s is None else round(end_s - begin_s, 6)
