@@ -18,7 +18,7 @@ from perfanalysis.files.findings import print_findings, refuse_incomplete
 from perfanalysis.files.local_path import LocalPath
 from perfanalysis.results.scrubbing import Rules, read_rules, scrub
 from perfanalysis.workloads.load_test.stages import SUMMARY
-from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, REQUESTS, STAGES
+from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, REQUESTS, STAGES, finite_values
 from perfanalysis.workloads.options import OUTPUT, RUN
 from perfanalysis.workloads.percentiles import Method, percentile
 from perfanalysis.workloads.run_analysis import RunAnalysis, analyse_run, report_directory
@@ -132,7 +132,7 @@ def _load(load: Load) -> Document:
     lengths = {
         name: {"distribution": "other", "value": float(values.mean())}
         for name, column in (("input_seq_len", "input_tokens"), ("output_seq_len", "output_tokens"))
-        if len(values := _known(load.requests, column))
+        if len(values := finite_values(load.requests, column))
     }
     standardized = {
         # the marker has the generator's name
@@ -158,7 +158,7 @@ def _performance(load: Load) -> Document:
     completed = load.requests[outcomes == COMPLETED]
     counts = {outcome: int((outcomes == outcome).sum()) for outcome in (COMPLETED, FAILED, CANCELLED)}
     length_s = load.summary["length_s"]
-    tokens = {name: float(_known(completed, f"{name}_tokens").sum()) for name in ("input", "output")}
+    tokens = {name: float(finite_values(completed, f"{name}_tokens").sum()) for name in ("input", "output")}
     amounts = {
         "input_token_rate": (tokens["input"], "tokens/s"),
         "output_token_rate": (tokens["output"], "tokens/s"),
@@ -175,7 +175,7 @@ def _performance(load: Load) -> Document:
         "latency": {
             name: _statistic(values, unit, method)
             for name, (measure, unit) in LATENCIES.items()
-            if len(values := _known(completed, COLUMNS[measure]))
+            if len(values := finite_values(completed, COLUMNS[measure]))
         },
         "throughput": {
             name: {"units": unit, "mean": amount / length_s} for name, (amount, unit) in amounts.items() if length_s
@@ -187,7 +187,7 @@ def _statistics(requests: pd.DataFrame, columns: Mapping[str, str], method: Meth
     return {
         name: _statistic(values, "count", method)
         for name, column in columns.items()
-        if len(values := _known(requests, column))
+        if len(values := finite_values(requests, column))
     }
 
 
@@ -201,12 +201,6 @@ def _statistic(values: NDArray[np.float64], unit: str, method: Method) -> Docume
         **{name: percentile(ordered, share, method) for name, share in SHARES.items()},
         "max": float(ordered[-1]),
     }
-
-
-def _known(requests: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = requests[column].to_numpy(dtype=float)
-    known: NDArray[np.float64] = found[np.isfinite(found)]
-    return known
 
 
 def _observability(analysis: Analysis) -> Document:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfanalysis.files.tables import Column, TableSpec
-from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, LoadTables
+from perfanalysis.workloads.load_test.tables import CANCELLED, COMPLETED, FAILED, LoadTables, finite_values
 from perfanalysis.workloads.percentiles import Method, Value, estimates, percentile, smallest_sample
 from perfanalysis.workloads.trend import slope_value
 
@@ -61,9 +61,7 @@ class Stage:
 
     def values(self, column: str) -> NDArray[np.float64]:
         """Return the finite values of a column of completed requests."""
-        found: NDArray[np.float64] = self.completed[column].to_numpy(dtype=float)
-        known: NDArray[np.float64] = found[np.isfinite(found)]
-        return known
+        return finite_values(self.completed, column)
 
     @cached_property
     def _estimates(self) -> Mapping[str, Mapping[str, Value]]:

@@ -81,6 +81,13 @@ class LoadTables:
     stated: pd.DataFrame = field(metadata={"table": STATED})
 
 
+def finite_values(requests: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """Return the known values of a column of requests."""
+    found: NDArray[np.float64] = requests[column].to_numpy(dtype=float)
+    known: NDArray[np.float64] = found[np.isfinite(found)]
+    return known
+
+
 @dataclass(frozen=True)
 class Times:
     """When a request was sent, got its first and last token, and ended: s since the epoch, 0 if unknown."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.load_test.stages import Stage
+from perfanalysis.workloads.load_test.tables import finite_values
 from perfanalysis.workloads.percentiles import percentile
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 TURNS = TableSpec(
     "turns",
@@ -52,7 +52,7 @@ def _rows(stage: Stage) -> Iterator[dict[str, Any]]:
     turns = stage.completed["turn"].to_numpy(dtype=float)
     for turn in np.unique(turns):
         requests = stage.completed[np.isnan(turns) if np.isnan(turn) else turns == turn]
-        ttft = np.sort(_finite(requests, "ttft_s"))
+        ttft = np.sort(finite_values(requests, "ttft_s"))
         yield {
             "load": stage.load,
             "turn": int(turn) if np.isfinite(turn) else None,
@@ -65,12 +65,6 @@ def _rows(stage: Stage) -> Iterator[dict[str, Any]]:
         }
 
 
-def _finite(requests: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = requests[column].to_numpy(dtype=float)
-    known: NDArray[np.float64] = found[np.isfinite(found)]
-    return known
-
-
 def _mean(requests: pd.DataFrame, column: str) -> float | None:
-    values = _finite(requests, column)
+    values = finite_values(requests, column)
     return float(values.mean()) if len(values) else None
