@@ -111,6 +111,11 @@ class Layer:
     names: tuple[str, ...] = ()
 
     @property
+    def light(self) -> str:
+        """Return its colour on the light background."""
+        return LIGHT[self.colour % len(LIGHT)]
+
+    @property
     def dash(self) -> Literal["solid", "dash", "dashdot"]:
         """Return the style of its line: as declared, else dashed if there are too many colours to distinguish."""
         further = self.kind in ("line", "steps") and self.colour % len(LIGHT) >= SOLID

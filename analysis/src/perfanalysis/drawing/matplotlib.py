@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, Chart, Figure, Layer
+from perfanalysis.drawing.charts import LIGHT_BACKGROUND, SHADES, Axis, Chart, Figure, Layer
 from perfanalysis.drawing.layers import ends_of
 
 if TYPE_CHECKING:
@@ -168,42 +168,38 @@ def _number(value: float, _: object) -> str:
     return f"{value:,.12g}".replace(",", "\u202f").replace("-", "\u2212")
 
 
-def _colour(layer: Layer) -> str:
-    return LIGHT[layer.colour % len(LIGHT)]
-
-
 def _points(axes: Axes, layer: Layer) -> Any:
     many = len(layer.x) >= MANY_POINTS
     size, alpha = (2.0, 0.3) if many else (4.5, 0.7)
     look: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0, "rasterized": many}
-    return axes.plot(layer.x, layer.y, "o", color=_colour(layer), **look)[0]
+    return axes.plot(layer.x, layer.y, "o", color=layer.light, **look)[0]
 
 
 def _line(axes: Axes, layer: Layer) -> Any:
     look: dict[str, Any] = (
         {"drawstyle": "steps-post"} if layer.kind == "steps" else {"marker": "o" if layer.dots else ""}
     )
-    return axes.plot(layer.x, layer.y, color=_colour(layer), linestyle=DASHES[layer.dash], linewidth=1.6, **look)[0]
+    return axes.plot(layer.x, layer.y, color=layer.light, linestyle=DASHES[layer.dash], linewidth=1.6, **look)[0]
 
 
 def _filled(axes: Axes, layer: Layer) -> Any:
     low = np.zeros(len(layer.x)) if layer.low is None else layer.low
     step: Literal["post"] | None = "post" if layer.kind == "area" else None
-    return axes.fill_between(layer.x, low, layer.y, step=step, color=_colour(layer), alpha=0.28, linewidth=0)
+    return axes.fill_between(layer.x, low, layer.y, step=step, color=layer.light, alpha=0.28, linewidth=0)
 
 
 def _bars(axes: Axes, layer: Layer) -> Any:
-    return axes.bar(layer.x, layer.y, 0.9 * layer.width, color=_colour(layer))
+    return axes.bar(layer.x, layer.y, 0.9 * layer.width, color=layer.light)
 
 
 def _sidebars(axes: Axes, layer: Layer) -> Any:
-    return axes.barh(layer.y, layer.x, 0.9 * layer.width, color=_colour(layer))
+    return axes.barh(layer.y, layer.x, 0.9 * layer.width, color=layer.light)
 
 
 def _ranges(axes: Axes, layer: Layer) -> Any:
     if layer.low is not None and layer.high is not None:
-        axes.hlines(layer.y, layer.low, layer.high, color=_colour(layer), alpha=0.5, linewidth=3.5)
-    return axes.plot(layer.x, layer.y, "o", color=_colour(layer), markersize=6)[0]
+        axes.hlines(layer.y, layer.low, layer.high, color=layer.light, alpha=0.5, linewidth=3.5)
+    return axes.plot(layer.x, layer.y, "o", color=layer.light, markersize=6)[0]
 
 
 def _heat(axes: Axes, layer: Layer) -> Any:
@@ -219,21 +215,19 @@ def _heat(axes: Axes, layer: Layer) -> Any:
 
 
 def _moments(axes: Axes, layer: Layer) -> Any:
-    return axes.vlines(
-        layer.x, 0, 1, color=_colour(layer), linewidth=1.2, alpha=0.8, transform=axes.get_xaxis_transform()
-    )
+    return axes.vlines(layer.x, 0, 1, color=layer.light, linewidth=1.2, alpha=0.8, transform=axes.get_xaxis_transform())
 
 
 def _spans(axes: Axes, layer: Layer) -> Any:
     ends = layer.x if layer.high is None else layer.high
     pairs = list(zip(layer.x.tolist(), (ends - layer.x).tolist(), strict=True))
-    look: dict[str, Any] = {"facecolors": _colour(layer), "alpha": 0.12, "transform": axes.get_xaxis_transform()}
+    look: dict[str, Any] = {"facecolors": layer.light, "alpha": 0.12, "transform": axes.get_xaxis_transform()}
     return axes.broken_barh(pairs, (0, 1), **look)
 
 
 def _stretches(axes: Axes, layer: Layer) -> Any:
     ends = layer.x if layer.high is None else layer.high
-    bars = axes.barh(layer.y, ends - layer.x, 0.9 * layer.width, left=layer.x, color=_colour(layer), edgecolor="white")
+    bars = axes.barh(layer.y, ends - layer.x, 0.9 * layer.width, left=layer.x, color=layer.light, edgecolor="white")
     for bar, name in zip(bars, layer.names, strict=False):
         middle = (bar.get_x(), bar.get_y() + bar.get_height() / 2)
         look: dict[str, Any] = {"fontsize": 7.5, "color": LIGHT_BACKGROUND, "va": "center", "in_layout": False}

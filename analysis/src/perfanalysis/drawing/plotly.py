@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perfanalysis.drawing.charts import LIGHT, LIGHT_BACKGROUND, SHADES, Axis, Chart, Layer
+from perfanalysis.drawing.charts import LIGHT_BACKGROUND, SHADES, Axis, Chart, Layer
 from perfanalysis.drawing.layers import MOST_POINTS, Ends, ends_of, thinned_line, thinned_points
 
 Trace = dict[str, Any]
@@ -158,10 +158,6 @@ def _unit(axis: Axis) -> str:
     return f" {_text(axis.unit)}" if axis.unit else ""
 
 
-def _colour(layer: Layer) -> str:
-    return LIGHT[layer.colour % len(LIGHT)]
-
-
 def faded(colour: str) -> str:
     """Return a transparent colour."""
     return f"rgba({', '.join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))}, 0.28)"
@@ -175,7 +171,7 @@ def _y_at_x(chart: Chart) -> str:
 def _points(layer: Layer, chart: Chart) -> list[Trace]:
     known = np.isfinite(layer.x) & np.isfinite(layer.y)
     x, y = thinned_points(layer.x[known], layer.y[known])
-    marker = {"color": _colour(layer), "size": 5 if len(x) < 1000 else 3, "opacity": 0.75 if len(x) < 1000 else 0.5}
+    marker = {"color": layer.light, "size": 5 if len(x) < 1000 else 3, "opacity": 0.75 if len(x) < 1000 else 0.5}
     return [{**_scatter(layer, x, y), "hovertemplate": _y_at_x(chart), "mode": "markers", "marker": marker}]
 
 
@@ -185,12 +181,12 @@ def _scatter(layer: Layer, x: NDArray[np.float64], y: NDArray[np.float64]) -> Tr
 
 def _line(layer: Layer, chart: Chart) -> list[Trace]:
     kept = thinned_line((layer.y,))
-    style = {"color": _colour(layer), "width": 1.8, "dash": layer.dash}
+    style = {"color": layer.light, "width": 1.8, "dash": layer.dash}
     if layer.kind == "steps":
         style["shape"] = "hv"
     mode = "lines+markers" if layer.dots else "lines"
     hover = f"%{{y}}{_unit(chart.y)}" if _hover_mode(chart) == "x unified" else _y_at_x(chart)
-    look = {"mode": mode, "line": style, "marker": {"color": _colour(layer), "size": 7}}
+    look = {"mode": mode, "line": style, "marker": {"color": layer.light, "size": 7}}
     return [{**_scatter(layer, layer.x[kept], layer.y[kept]), "hovertemplate": hover, **look}]
 
 
@@ -200,9 +196,9 @@ def _filled(layer: Layer, chart: Chart) -> list[Trace]:
     known = np.isfinite(layer.x) & np.isfinite(layer.y) & np.isfinite(low)
     x, y, low = layer.x[known], layer.y[known], low[known]
     kept = thinned_line((y, low))
-    line = {"width": 0, "color": _colour(layer), "shape": "hv" if layer.kind == "area" else "linear"}
+    line = {"width": 0, "color": layer.light, "shape": "hv" if layer.kind == "area" else "linear"}
     both = {"mode": "lines", "line": line, "legendgroup": f"{layer.label} {layer.colour}"}
-    fill = {"fill": "tonexty", "fillcolor": faded(_colour(layer))}
+    fill = {"fill": "tonexty", "fillcolor": faded(layer.light)}
     lower = {**_scatter(layer, x[kept], low[kept]), **both, "showlegend": False, "hoverinfo": "skip"}
     return [lower, {**_scatter(layer, x[kept], y[kept]), **both, **fill, "hovertemplate": f"%{{y}}{_unit(chart.y)}"}]
 
@@ -216,7 +212,7 @@ def _bar(layer: Layer, lengths: NDArray[np.float64]) -> Trace:
         "x": _numbers(lengths),
         "y": _numbers(layer.y),
         "width": 0.9 * layer.width,
-        "marker": {"color": _colour(layer), "line": {"width": 0}},
+        "marker": {"color": layer.light, "line": {"width": 0}},
     }
 
 
@@ -239,9 +235,9 @@ def _x_of_row(layer: Layer, chart: Chart) -> Trace:
 
 
 def _ranges(layer: Layer, chart: Chart) -> list[Trace]:
-    look: Trace = {"mode": "markers", "marker": {"color": _colour(layer), "size": 8}}
+    look: Trace = {"mode": "markers", "marker": {"color": layer.light, "size": 8}}
     if layer.low is not None and layer.high is not None:
-        bar = {"type": "data", "symmetric": False, "color": _colour(layer), "thickness": 2, "width": 4}
+        bar = {"type": "data", "symmetric": False, "color": layer.light, "thickness": 2, "width": 4}
         ends = {"array": _numbers(layer.high - layer.x), "arrayminus": _numbers(layer.x - layer.low)}
         look["error_x"] = {**bar, **ends}
     return [{**_scatter(layer, layer.x, layer.y), **look, **_x_of_row(layer, chart)}]
@@ -276,7 +272,7 @@ def _moments(layer: Layer, chart: Chart) -> list[Trace]:
     gaps = np.full(len(layer.x), np.nan)
     x = np.column_stack([layer.x, layer.x, gaps]).ravel()
     y = np.column_stack([np.zeros(len(gaps)), np.ones(len(gaps)), gaps]).ravel()
-    look = {"mode": "lines", "line": {"color": _colour(layer), "width": 1.3}, "opacity": 0.8, "yaxis": "y2"}
+    look = {"mode": "lines", "line": {"color": layer.light, "width": 1.3}, "opacity": 0.8, "yaxis": "y2"}
     return [{**_scatter(layer, x, y), **look, "hovertemplate": f"at %{{x}}{_unit(chart.x)}"}]
 
 
@@ -285,7 +281,7 @@ def _spans(layer: Layer, chart: Chart) -> list[Trace]:  # noqa: ARG001 - as all 
     gaps = np.full(len(ends), np.nan)
     x = np.column_stack([layer.x, ends, ends, layer.x, layer.x, gaps]).ravel()
     y = np.tile([0.0, 0.0, 1.0, 1.0, 0.0, np.nan], len(ends))
-    colour = _colour(layer)
+    colour = layer.light
     look = {"mode": "lines", "line": {"width": 0, "color": colour}, "fill": "toself", "fillcolor": colour}
     return [{**_scatter(layer, x, y), **look, "opacity": 0.14, "yaxis": "y2", "hoverinfo": "skip"}]
 
