@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
@@ -98,15 +98,3 @@ def run_names(prefix: str, unique: str, first: int, count: int) -> tuple[str, ..
             "letter"
         )
     return tuple(f"{prefix}-{unique}-run{number}" for number in range(first, first + count))
-
-
-def notebook_files(names: Iterable[str], notebook: str) -> tuple[str, ...]:
-    """Return the files of a notebook's folder, by name.
-
-    Raises:
-        UsageError: If the notebook is not among them.
-    """
-    found = tuple(sorted(names))
-    if notebook not in found:
-        raise UsageError(f"the notebook's folder has no {notebook}; it has {', '.join(found) or 'no files'}")
-    return found
