@@ -16,6 +16,7 @@ from perfanalysis.files.cache import content_hash, own_hash
 from perfanalysis.results.history.folder import add, content_name
 
 from tests.data.boot_timings import boot_timing, openshift
+from tests.data.cold_starts import write_cold_starts
 from tests.data.container_benchmarks import container_benchmark
 from tests.data.downloads import DOWNLOADS, write_downloads
 from tests.data.evaluations import write_evaluation
@@ -98,6 +99,10 @@ def _load_tests(directory: Path) -> None:
 
 def _load_search(directory: Path) -> None:
     write_load_search(directory / RUN / "000__cell")
+
+
+def _cold_starts(directory: Path) -> None:
+    write_cold_starts(directory / RUN / "000__cell")
 
 
 def _evaluation(directory: Path) -> None:
@@ -251,6 +256,7 @@ TARGETS: Mapping[str, Target] = {
     "Kubernetes objects": Target(_kubernetes_objects, ("kpi {input}/run",), 80),
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "load search": Target(_load_search, ("kpi {input}/run",), 10),
+    "cold starts": Target(_cold_starts, ("kpi {input}/run",), 10),
     "evaluation": Target(_evaluation, ("kpi {input}/run",), 10),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),

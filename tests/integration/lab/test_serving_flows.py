@@ -17,7 +17,6 @@ import yaml
 from kubernetes.client import ApiException
 from perflab.processes.state import Lab
 
-from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
 from tests.integration.load_clients import LLM_LOAD_TEST, guidellm
 from tests.schemas import check
@@ -505,34 +504,3 @@ def test_llm_d_reads_the_model_from_a_claim_downloaded_once(labs: Labs, kserve: 
         claims.read_namespaced_persistent_volume_claim("models", "psap-perf-llm-d").metadata.labels
     )
     claims.delete_namespaced_persistent_volume_claim("models", "psap-perf-llm-d")
-
-
-@pytest.mark.deep
-def test_wrong_answers_are_measured_beside_the_speed(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """lm-evaluation-harness itself, which `perfdrv generators install lm-eval` installed, asks the lab's model."""
-    settings: dict[str, Any] = {
-        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
-        "kserve_concurrency": [2],
-        "kserve_max_queries": 4,
-        "kserve_max_output_tokens": 2,
-        **LLM_LOAD_TEST,
-        "kserve_query_count": 0,
-        "kserve_accuracy_tasks": {"words": 0.9},
-        "kserve_accuracy_tasks_path": str(PROJECT / "tests/data/evaluation_tasks"),
-    }
-    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    words = ("-p", "kserve_raw", "-e")
-    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    (path,) = run.rglob("evaluation.json")
-    document = json.loads(path.read_text())
-    check(document)
-    assert (document["accuracy"], document["samples"]) == (0.75, 4)
-    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    assert [one["value"] for one in kpis if one["name"] == "accuracy"] == [0.75]
-    assert "the accuracy of words is 0.75, below its minimum 0.9" in (run / "report/index.html").read_text()
-    settings["kserve_accuracy_tasks_path"] = "/missing"
-    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
-    assert refused.returncode != 0
-    assert "kserve_accuracy_tasks_path: the directory /missing does not exist" in refused.stdout + refused.stderr

@@ -169,6 +169,14 @@ def test_restarted_container_is_recorded_again() -> None:
     assert first_seen.seen() == {"pod created": timestamp(1), "container started": timestamp(2)}
 
 
+def test_replaced_pod_is_ignored_while_it_ends() -> None:
+    first_seen = FirstSeen(Clock(), ignored={"old"})
+    old = {**READY, "metadata": {**READY["metadata"], "uid": "old"}}
+    first_seen.update(pods=[old], events=[])
+    first_seen.update(pods=[old, pod()])
+    assert first_seen.seen() == {"pod created": timestamp(1)}
+
+
 def test_missing_pod_yields_nothing() -> None:
     first_seen = FirstSeen(Clock())
     first_seen.update(pods=[], events=[])

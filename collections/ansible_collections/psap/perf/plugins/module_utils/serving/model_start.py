@@ -20,12 +20,13 @@ SERVERS = ("kserve-container", "main")
 COMMAND, API_SERVER, SCHEDULER, KUBELET, KSERVE = "the command", "API server", "scheduler", "kubelet", "KServe"
 
 # resolutions of the command's own moments: it requests the first answer at this interval
-_OWN = {"applied": 0.001, "first answer": 0.2}
+_OWN = {"applied": 0.001, "deleted": 0.001, "first answer": 0.2}
 # maximum delay of a watch
 _WATCHED_S = 0.05
 # all moments that it sees, in their order
 _SEEN = (
     "applied",
+    "deleted",
     "pod created",
     "scheduled",
     "model downloaded",
@@ -97,8 +98,13 @@ def document(asked: Mapping[str, Any], observed: ServiceObjects) -> dict[str, An
         "restarts": _server(pod).get("restartCount", 0),
         "ready": state.get("status") == "True",
         "steps": [asdict(step) for step in steps(stamped)],
-        "seen": [asdict(step) for step in steps([*_seen(observed.seen)])],
+        "seen": [asdict(step) for step in seen_steps(observed.seen)],
     }
+
+
+def seen_steps(seen: Mapping[str, str]) -> Iterator[Step]:
+    """Yield the steps between the moments that a command saw, by name, as UTC texts."""
+    return steps([*_seen(seen)])
 
 
 def steps(moments: Sequence[Moment]) -> Iterator[Step]:

@@ -12,7 +12,9 @@ from ansible_collections.psap.perf.plugins.module_utils.machines.sizing import P
 from ansible_collections.psap.perf.plugins.module_utils.serving.catalogue import served_model
 from ansible_collections.psap.perf.plugins.module_utils.serving.kserve_loads import refuse_kserve_loads
 
-SINGLE, MULTI, LONGEVITY, SCALE = "single", "multi", "longevity", "scale"
+MULTI, LONGEVITY, SCALE = "multi", "longevity", "scale"
+CONCURRENT = (MULTI, LONGEVITY, SCALE)
+"""The modes with several models or users; a cell of any other mode has one model."""
 _MODEL = "kserve_model_name"
 
 
@@ -70,7 +72,7 @@ def kserve_plan(
         models = {f"m{place}": model for place, model in enumerate(settings["kserve_served_models"])}
     pods = tuple(tuple(_pods(settings, cell["values"], models.values(), catalogue)) for cell in cells)
     gpus = most_gpus(pods)
-    if mode == SINGLE:
+    if mode not in CONCURRENT:
         return KservePlan(tuple(cells), {}, {}, 1, {}, 0.0, (namespace,), gpus, pods)
     lanes: dict[str, list[str]] = {}
     namespaces = [namespace]

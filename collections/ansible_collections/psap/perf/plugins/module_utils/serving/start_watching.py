@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import WHOLE_SECONDS, utc_now
@@ -13,10 +13,14 @@ from ansible_collections.psap.perf.plugins.module_utils.waiting.observing import
 
 
 class FirstSeen:
-    """The times at which moments of pods were first seen, except those before the first update."""
+    """The times at which moments of pods were first seen, except those before the first update.
 
-    def __init__(self, now: Callable[[], str] = utc_now) -> None:
+    Pods whose UID is in *ignored* do not count: a replaced pod can be Ready until it ends.
+    """
+
+    def __init__(self, now: Callable[[], str] = utc_now, ignored: Container[str] = ()) -> None:
         self._now = now
+        self._ignored = ignored
         self._guard = threading.Lock()
         self._pods: Sequence[Object] | None = None
         self._events: Sequence[Object] | None = None
@@ -27,7 +31,8 @@ class FirstSeen:
     def update(self, pods: Sequence[Object] | None = None, events: Sequence[Object] | None = None) -> None:
         """Record the moments in the present *pods* and *events*; None if they did not change."""
         with self._guard:
-            self._pods = self._pods if pods is None else pods
+            if pods is not None:
+                self._pods = [pod for pod in pods if pod["metadata"]["uid"] not in self._ignored]
             self._events = self._events if events is None else events
             if self._pods is not None and self._events is not None:
                 self._record(self._pods, self._events)

@@ -1,0 +1,1 @@
+"""Repeated cold starts of a served model."""

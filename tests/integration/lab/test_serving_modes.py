@@ -1,0 +1,84 @@
+"""What the flow kserve measures beside a load, with models that a lab serves: accuracy, cold starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import PROJECT
+from tests.integration.conftest import Lab as RunLab
+from tests.integration.load_clients import LLM_LOAD_TEST
+from tests.schemas import check
+
+from .labs import Cluster, Labs
+from .serving import NAME
+from .workloads import PREFIX
+
+pytestmark = pytest.mark.deep
+
+
+def kpis_of(run: Path) -> dict[tuple[str, str | None], Any]:
+    found = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    return {(one["name"], one["labels"].get("load")): one["value"] for one in found}
+
+
+def test_wrong_answers_are_measured_beside_the_speed(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """lm-evaluation-harness itself, which `perfdrv generators install lm-eval` installed, asks the lab's model."""
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_concurrency": [2],
+        "kserve_max_queries": 4,
+        "kserve_max_output_tokens": 2,
+        **LLM_LOAD_TEST,
+        "kserve_query_count": 0,
+        "kserve_accuracy_tasks": {"words": 0.9},
+        "kserve_accuracy_tasks_path": str(PROJECT / "tests/data/evaluation_tasks"),
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("-p", "kserve_raw", "-e")
+    ran = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    (path,) = run.rglob("evaluation.json")
+    document = json.loads(path.read_text())
+    check(document)
+    assert (document["accuracy"], document["samples"]) == (0.75, 4)
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    assert [one["value"] for one in kpis if one["name"] == "accuracy"] == [0.75]
+    assert "the accuracy of words is 0.75, below its minimum 0.9" in (run / "report/index.html").read_text()
+    settings["kserve_accuracy_tasks_path"] = "/missing"
+    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
+    assert refused.returncode != 0
+    assert "kserve_accuracy_tasks_path: the directory /missing does not exist" in refused.stdout + refused.stderr
+
+
+def test_cold_starts_are_measured_by_step(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.1}", f"{PREFIX}start-delay": "1s"},
+        "kserve_cold_starts": 3,
+        "kserve_query_count": 1,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    ran = lab.run(
+        tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_raw", "-p", "kserve_cold_start", "-e", json.dumps(settings)
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    (path,) = run.rglob("cold_starts.json")
+    document = json.loads(path.read_text())
+    check(document)
+    assert [one["number"] for one in document["starts"]] == [1, 2, 3]
+    for start in document["starts"]:
+        steps = [one["step"] for one in start["steps"]]
+        assert steps[0] == "pod created"
+        assert steps[-2:] == ["model loaded", "first answer"]
+    found = kpis_of(run)
+    assert found["cold_starts", None] == 3
+    # the pod starts a second after its scheduling, and a server is never early
+    assert found["cold_start_ready_p50", None] >= 0.9
+    assert found["cold_start_answer_p50", None] >= found["cold_start_ready_p50", None] + 0.1
+    assert "Steps of the starts" in (run / "report/index.html").read_text()
