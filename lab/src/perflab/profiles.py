@@ -39,6 +39,7 @@ OFFERED = ("runai", "modelmesh")
 KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "models", "worker"
 TRAINING_OPERATOR = "training-operator"
 ENDPOINT_PICKER = "endpoint-picker"
+PICKER_METRICS = f"{ENDPOINT_PICKER}-metrics"
 JOBSET, LWS, TRAINER = "jobset", "lws", "trainer"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +50,7 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     LWS: (LWS, f"{LWS}-webhook"),
     TRAINER: (TRAINER, f"{TRAINER}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
-    ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", f"{ENDPOINT_PICKER}-metrics"),
+    ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", PICKER_METRICS),
     ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
     WORKER: (WORKER,),

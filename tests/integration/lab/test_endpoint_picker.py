@@ -137,6 +137,7 @@ def test_flow_reports_the_hits_of_the_prefix_caches(labs: Labs, lab: Lab, tmp_pa
         "llm_d_gateway_class": "lab",
         "llm_d_gateway_namespace": NAMESPACE,
         "llm_d_server_metrics": True,
+        "llm_d_server_metrics_interval": "0.2s",
         "llm_d_rate": [2],
         "llm_d_max_requests": 10,
         "llm_d_guidellm_program": guidellm(tmp_path),
@@ -149,6 +150,8 @@ def test_flow_reports_the_hits_of_the_prefix_caches(labs: Labs, lab: Lab, tmp_pa
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     assert [one["value"] for one in kpis if one["name"] == "requests_failed"] == [0, 0]
     assert [one["value"] for one in kpis if one["name"] == "server_output_tokens"] == [30, 30]
+    # the picker's own metrics, without a Prometheus
+    assert len([one for one in kpis if one["name"] == "picker_decision_p95_seconds" and one["value"] > 0]) == 2
     assert "endpoint-picker" in json.loads((run / "run.json").read_text())["lab"]["real"]
     after = picker_metrics(lab)['inference_objective_request_total{model_name="opt",target_model_name="opt"}']
     assert after - before >= 20

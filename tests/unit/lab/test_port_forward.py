@@ -24,6 +24,14 @@ def test_model_server_listens_at_a_dedicated_address() -> None:
         lab_address(serving, 8081, {"models": 5000})
 
 
+def test_metrics_of_a_picker_are_those_of_the_program() -> None:
+    labels = {"app.kubernetes.io/component": "llminferenceservice-router-scheduler"}
+    picking = {"metadata": {"labels": labels}}
+    assert lab_address(picking, 9090, {"endpoint-picker-metrics": 5001}) == ("127.0.0.1", 5001)
+    with pytest.raises(ValueError, match="no program listens on port 9090"):
+        lab_address(picking, 9090, {})
+
+
 @pytest.mark.parametrize(
     ("annotation", "words"),
     [

@@ -1,6 +1,7 @@
 """Port-forwards to simulated pods: a port of a pod may represent one on which a program of the lab listens.
 
-The server of a pod that serves a model listens at the pod's own address; clients see it on ports 8080 and 8000.
+The server of a pod that serves a model listens at the pod's own address; clients see it on ports 8080 and 8000. Port
+9090 of a pod with an endpoint picker is the metrics of the lab's program that runs all pickers.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from aiohttp import WSMsgType, web
 
 from perflab.cluster.model_pods import MODEL, address_of
 from perflab.processes.ports import LOOPBACK
-from perflab.profiles import MODELS
+from perflab.profiles import MODELS, PICKER_METRICS
 
 # annotation of a pod: its port → the name of the lab's, such as {"8080": "etcd"}
 PORTS = "lab.psap.perf/ports"
 # the default ports of KServe's runtimes, and of the pods of LLMInferenceServices
 MODEL_PORTS = (8080, 8000)
+# the label of a pod with an endpoint picker, and the port of its metrics in KServe's templates
+_COMPONENT, _PICKER = "app.kubernetes.io/component", "llminferenceservice-router-scheduler"
+_PICKER_PORT = 9090
 PROTOCOL = "v4.channel.k8s.io"
 _CHUNK_BYTES = 1 << 16
 # data of the only port of a connection
@@ -34,6 +38,9 @@ def lab_address(pod: Mapping[str, Any], port: int, ports: Mapping[str, int]) -> 
     annotations = pod["metadata"].get("annotations") or {}
     if port in MODEL_PORTS and MODEL in annotations and MODELS in ports:
         return address_of(pod), ports[MODELS]
+    picks = (pod["metadata"].get("labels") or {}).get(_COMPONENT) == _PICKER
+    if port == _PICKER_PORT and picks and PICKER_METRICS in ports:
+        return LOOPBACK, ports[PICKER_METRICS]
     text = annotations.get(PORTS, "{}")
     try:
         name = json.loads(text).get(str(port))

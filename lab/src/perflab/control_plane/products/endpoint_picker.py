@@ -8,9 +8,9 @@ from perflab.building.sets import Binaries
 from perflab.processes.ports import LOOPBACK
 from perflab.processes.program import Program
 from perflab.processes.state import Lab
-from perflab.profiles import ENDPOINT_PICKER, MODELS
+from perflab.profiles import ENDPOINT_PICKER, MODELS, PICKER_METRICS
 
-GRPC_PORT, METRICS_PORT = f"{ENDPOINT_PICKER}-grpc", f"{ENDPOINT_PICKER}-metrics"
+GRPC_PORT = f"{ENDPOINT_PICKER}-grpc"
 
 
 def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
@@ -20,7 +20,7 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
         binaries.program(ENDPOINT_PICKER),
         f"--kubeconfig={kubeconfig}",
         f"--health-probe-bind-address={address}",
-        f"--metrics-bind-address={LOOPBACK}:{lab.ports[METRICS_PORT]}",
+        f"--metrics-bind-address={LOOPBACK}:{lab.ports[PICKER_METRICS]}",
         f"--grpc-bind-address={LOOPBACK}:{lab.ports[GRPC_PORT]}",
         f"--models-port={lab.ports[MODELS]}",
         "--kube-api-qps=5000",
@@ -31,4 +31,4 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
 
 def metrics(lab: Lab) -> str:
     """Return the URL of the metrics of all pickers."""
-    return f"http://{LOOPBACK}:{lab.ports[METRICS_PORT]}/metrics"
+    return f"http://{LOOPBACK}:{lab.ports[PICKER_METRICS]}/metrics"

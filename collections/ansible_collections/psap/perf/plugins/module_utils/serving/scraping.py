@@ -37,15 +37,15 @@ class MetricSample:
     value: float
 
 
-def scrape(endpoint: Endpoint) -> str:
-    """Return the text that a server states.
+def scrape(endpoint: Endpoint, token: str = "") -> str:
+    """Return the text that a server states; *token* is the bearer token of the request, if it needs one.
 
     Raises:
         ClusterError: If it does not respond, or has no metrics.
     """
     try:
         with closing(_connection(endpoint)) as client:
-            client.request("GET", _PATH)
+            client.request("GET", _PATH, headers={"Authorization": f"Bearer {token}"} if token else {})
             response = client.getresponse()
             text = response.read().decode("utf-8", "replace")
     except (OSError, http.client.HTTPException) as error:

@@ -13,7 +13,8 @@ _PODS: Mapping[str, str] = {
     "InferenceService": "serving.kserve.io/inferenceservice={name}",
     LLM_INFERENCE_SERVICE: "app.kubernetes.io/part-of=llminferenceservice,app.kubernetes.io/name={name}",
 }
-_LOADING = ",app.kubernetes.io/component notin (llminferenceservice-router-scheduler,tokenizer)"
+_SCHEDULER = "llminferenceservice-router-scheduler"
+_LOADING = f",app.kubernetes.io/component notin ({_SCHEDULER},tokenizer)"
 # neither workers below a leader nor the scheduler have the first label
 _ANSWERING = ",kserve.io/component=workload,llm-d.ai/role!=prefill"
 
@@ -36,3 +37,8 @@ def loading_pods(kind: str, name: str) -> str:
 def answering_pods(kind: str, name: str) -> str:
     """Return the selector of the pods of a model that answer requests: those that decode."""
     return all_pods(kind, name) + (_ANSWERING if kind == LLM_INFERENCE_SERVICE else "")
+
+
+def picking_pods(name: str) -> str:
+    """Return the selector of the pods with the endpoint picker of an LLMInferenceService."""
+    return f"{all_pods(LLM_INFERENCE_SERVICE, name)},app.kubernetes.io/component={_SCHEDULER}"

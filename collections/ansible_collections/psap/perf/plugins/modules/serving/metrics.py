@@ -13,6 +13,8 @@ description:
   - During a load, reads them every few seconds until a pod has ended, and answers the shipped queries of the layer
     C(model_server) from these values, as C(psap.perf.prometheus.query) does with a Prometheus. Writes the answers to
     C(artifacts/server_metrics/).
+  - During a load of an LLMInferenceService, reads the metrics of its endpoint picker, too, at the port that its pods
+    name C(metrics), and answers the queries of the layer C(endpoint_picker). If they cannot be read, it warns.
   - It does not change the cluster.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
@@ -46,6 +48,12 @@ options:
     description: For O(moment=during), when to end at the latest, in seconds or as a duration such as V(90s).
     type: str
     default: 1h
+  picker_account:
+    description:
+      - ServiceAccount of the namespace whose token is sent to the endpoint picker for its metrics; it needs the right
+        to get the URL C(/metrics). Empty for no token.
+    type: str
+    default: ""
   folder:
     description: Folder of the documents below C(artifacts/).
     type: str
