@@ -152,6 +152,11 @@ def build(profile: str, products: tuple[str, ...], source: str | None, sha256: s
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
     help="YAML file with a KubeSchedulerConfiguration: profiles and plugins of kube-scheduler.",
 )
+@click.option(
+    "--second-scheduler",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    help="YAML file with the KubeSchedulerConfiguration of a second kube-scheduler, with names of its own in profiles.",
+)
 def up(
     name: str,
     profile: str | None,
@@ -169,6 +174,7 @@ def up(
     mig: bool | None,
     topology: str | None,
     scheduler_config: str | None,
+    second_scheduler: str | None,
 ) -> None:
     """Create a lab and wait until it is ready.
 
@@ -179,7 +185,7 @@ def up(
     from perflab.cluster.nodes import read_template
     from perflab.cluster.topology import parse_topology
     from perflab.control_plane import lifecycle
-    from perflab.control_plane.scheduler_config import read_scheduler_config
+    from perflab.control_plane.scheduler_config import check_names, read_scheduler_config
     from perflab.worker import requirements
 
     home = places.home()
@@ -200,6 +206,7 @@ def up(
         "mig": mig,
         "topology": topology,
         "scheduler_config": scheduler_config,
+        "second_scheduler": second_scheduler,
     }
     given = {key: value for key, value in asked.items() if value is not None}
     for option, value in (("--fair-sharing", fair_sharing), ("--pods-ready-timeout", pods_ready_timeout)):
@@ -214,6 +221,9 @@ def up(
         read_template(Path(node_template))
     if scheduler_config:
         read_scheduler_config(Path(scheduler_config))
+    if second_scheduler:
+        first = read_scheduler_config(Path(scheduler_config)) if scheduler_config else {}
+        check_names(read_scheduler_config(Path(second_scheduler)), first, Path(second_scheduler))
     if WORKER in products:
         requirements.check(home, places.cache_root())
     with state.only_one(home, name, print_line):

@@ -43,6 +43,7 @@ def test_stopped_lab_exits_with_3(command: str, capsys: pytest.CaptureFixture[st
         "up --dra --mig --gpu-product NVIDIA-L4",
         "up --topology rack",
         "up --scheduler-config pyproject.toml",
+        "up --second-scheduler pyproject.toml",
         "step a",
     ],
 )

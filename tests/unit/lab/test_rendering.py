@@ -34,7 +34,7 @@ def make_lab(folder: Path, options: Options) -> tuple[Lab, Credentials]:
 
 @pytest.fixture(scope="module")
 def lab_with_credentials(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Credentials]:
-    return make_lab(tmp_path_factory.mktemp("labs") / "one", Options())
+    return make_lab(tmp_path_factory.mktemp("labs") / "one", Options(second_scheduler="two.yaml"))
 
 
 def all_programs(lab: Lab, files: Credentials) -> list[Program]:
@@ -42,7 +42,7 @@ def all_programs(lab: Lab, files: Credentials) -> list[Program]:
         programs.etcd(lab, BINARIES),
         programs.apiserver(lab, BINARIES, files),
         programs.controller_manager(lab, BINARIES, files),
-        programs.scheduler(lab, BINARIES, files),
+        *programs.schedulers(lab, BINARIES, files),
         programs.kwok(lab, BINARIES, files),
         programs.kubelet(lab, "python3"),
         programs.emulators(lab, "python3"),

@@ -1,11 +1,11 @@
-"""A user's configuration of the scheduler."""
+"""Users' configurations of schedulers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from perflab.control_plane.scheduler_config import complete_scheduler_config, read_scheduler_config
+from perflab.control_plane.scheduler_config import check_names, complete_scheduler_config, read_scheduler_config
 from perflab.errors import UsageError
 
 TEXT = """
@@ -36,3 +36,22 @@ def test_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(UsageError, match=r"scheduler configuration .*scheduler\.yaml"):
         read_scheduler_config(path)
+
+
+@pytest.mark.parametrize(
+    ("second", "first", "shared"),
+    [
+        (["packing"], [], ""),
+        (["packing"], ["default-scheduler"], ""),
+        (["packing", "other"], ["packing"], "packing"),
+        ([], [], "default-scheduler"),
+        ([""], ["packing", "default-scheduler"], "default-scheduler"),
+    ],
+)
+def test_second_scheduler_must_have_other_names(second: list[str], first: list[str], shared: str) -> None:
+    own, other = ({"profiles": [{"schedulerName": name} for name in names]} for names in (second, first))
+    if not shared:
+        check_names(own, other, Path("two.yaml"))
+        return
+    with pytest.raises(UsageError, match=rf"two\.yaml has the name {shared} of the first one"):
+        check_names(own, other, Path("two.yaml"))

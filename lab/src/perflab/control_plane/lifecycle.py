@@ -112,6 +112,8 @@ def _prepare(folder: Path, options: Options) -> Lab:
         documents.write_private(lab.node_template, Path(options.node_template).read_text())
     if options.scheduler_config:
         documents.write_private(lab.scheduler_config, Path(options.scheduler_config).read_text())
+    if options.second_scheduler:
+        documents.write_private(lab.second_scheduler_config, Path(options.second_scheduler).read_text())
     lab.write()
     return lab
 
@@ -168,7 +170,7 @@ async def _start_others(
 ) -> Lab:
     """Start programs that need the API server; those that need no further kinds start while these are installed."""
     early = [
-        programs.scheduler(lab, binaries, files),
+        *programs.schedulers(lab, binaries, files),
         programs.kwok(lab, binaries, files),
         programs.emulators(lab, sys.executable),
     ]

@@ -21,6 +21,8 @@ MANIFESTS = Path(__file__).parent / "manifests"
 
 # the name of the process that runs all emulators of a lab
 EMULATORS = "emulators"
+# the name of the process of --second-scheduler
+SECOND_SCHEDULER = "second-scheduler"
 # the names of the ports that every lab needs, one per program that listens on TCP
 PORTS = (
     "etcd",
@@ -48,8 +50,9 @@ _NODE_GRACE = "8760h"
 def port_names(options: Options) -> tuple[str, ...]:
     """Return the names of the ports that a lab needs."""
     profile = ("prometheus",) if options.profile == OPENSHIFT else ()
+    schedulers = (SECOND_SCHEDULER,) if options.second_scheduler else ()
     products = running(options.profile, options.products).values()
-    return (*PORTS, *profile, *(port for ports in products for port in ports))
+    return (*PORTS, *profile, *schedulers, *(port for ports in products for port in ports))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +178,20 @@ def controller_manager(lab: Lab, binaries: Binaries, files: Credentials) -> Prog
     return Program("kube-controller-manager", command, f"https://{LOOPBACK}:{port}/healthz")
 
 
-def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
-    """Return the scheduler."""
-    port = lab.ports["kube-scheduler"]
+def schedulers(lab: Lab, binaries: Binaries, files: Credentials) -> list[Program]:
+    """Return the scheduler, and the second one if the lab has one."""
+    configurations = {"kube-scheduler": lab.scheduler_config}
+    if lab.options.second_scheduler:
+        configurations[SECOND_SCHEDULER] = lab.second_scheduler_config
+    return [_scheduler(name, path, lab, binaries, files) for name, path in configurations.items()]
+
+
+def _scheduler(name: str, configuration: Path, lab: Lab, binaries: Binaries, files: Credentials) -> Program:
+    port = lab.ports[name]
+    kubeconfig = files.kubeconfigs["kube-scheduler"]
     command: tuple[str | Path, ...] = (
         binaries.program("kube-scheduler"),
-        *_api_access(files.kubeconfigs["kube-scheduler"]),
+        *_api_access(kubeconfig),
         # the administrator's certificate reads the metrics
         f"--client-ca-file={files.authority.certificate}",
         f"--bind-address={LOOPBACK}",
@@ -192,18 +203,17 @@ def scheduler(lab: Lab, binaries: Binaries, files: Credentials) -> Program:
         # profiles on request only, without samples of every lock
         "--contention-profiling=false",
         *_CLIENT_LIMITS,
-        *_scheduler_config(lab, files.kubeconfigs["kube-scheduler"]),
+        *_scheduler_config(configuration, lab.folder / f"{name}.json", kubeconfig),
     )
-    return Program("kube-scheduler", command, f"https://{LOOPBACK}:{port}/healthz")
+    return Program(name, command, f"https://{LOOPBACK}:{port}/healthz")
 
 
-def _scheduler_config(lab: Lab, kubeconfig: Path) -> tuple[str, ...]:
-    if not lab.scheduler_config.exists():
+def _scheduler_config(configuration: Path, completed: Path, kubeconfig: Path) -> tuple[str, ...]:
+    if not configuration.exists():
         return ()
-    document = read_scheduler_config(lab.scheduler_config)
-    path = lab.folder / "kube-scheduler.json"
-    documents.write_json(path, complete_scheduler_config(document, kubeconfig, _QPS, _BURST))
-    return (f"--config={path}",)
+    document = read_scheduler_config(configuration)
+    documents.write_json(completed, complete_scheduler_config(document, kubeconfig, _QPS, _BURST))
+    return (f"--config={completed}",)
 
 
 def kwok(lab: Lab, binaries: Binaries, files: Credentials) -> Program:

@@ -1,4 +1,4 @@
-"""A user's configuration of kube-scheduler: its profiles and plugins, with the lab's own access to the API server."""
+"""Users' configurations of schedulers: their profiles and plugins, with the lab's own access to the API server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from perflab.errors import UsageError
 from perflab.files.bounded_yaml import load_yaml
 
 _VERSION, _KIND = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
+_DEFAULT_NAME = "default-scheduler"
 
 
 def read_scheduler_config(path: Path) -> Document:
@@ -24,6 +25,28 @@ def read_scheduler_config(path: Path) -> Document:
             f"the scheduler configuration {path} must be one YAML document of kind {_KIND} and apiVersion {_VERSION}."
         )
     return document
+
+
+def check_names(second: Document, first: Document, path: Path) -> None:
+    """Check that a second scheduler, with the configuration in *path*, has none of the names of the *first*.
+
+    Raises:
+        UsageError: If both would schedule the same pods.
+    """
+    taken, own = _names(first), _names(second)
+    if shared := sorted(taken & own):
+        raise UsageError(
+            f"the second scheduler of {path} has the name {', '.join(shared)} of the first one; set another "
+            "schedulerName in each of its profiles."
+        )
+
+
+def _names(document: Document) -> set[str]:
+    """Return the names of the profiles; without a profile, or a name, kube-scheduler uses the default one."""
+    profiles = document.get("profiles")
+    # the scheduler itself refuses other contents
+    found = [each for each in profiles if isinstance(each, dict)] if isinstance(profiles, list) else []
+    return {str(profile.get("schedulerName") or _DEFAULT_NAME) for profile in found or [{}]}
 
 
 def complete_scheduler_config(document: Document, kubeconfig: Path, qps: int, burst: int) -> Document:

@@ -43,6 +43,7 @@ class Options:
     mig: bool = False
     topology: str = ""
     scheduler_config: str | None = None
+    second_scheduler: str | None = None
 
 
 def check_same(options: Options, given: dict[str, Any], name: str) -> None:
@@ -100,6 +101,11 @@ class Lab:
     def scheduler_config(self) -> Path:
         """Return the lab's copy of `--scheduler-config`; it exists only if the option was given."""
         return self.folder / "scheduler-config.yaml"
+
+    @property
+    def second_scheduler_config(self) -> Path:
+        """Return the lab's copy of the file of `--second-scheduler`; it exists only if the option was given."""
+        return self.folder / "second-scheduler.yaml"
 
     @property
     def emulators(self) -> tuple[str, ...]:
