@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
     check_queues,
     check_quotas,
@@ -21,7 +23,19 @@ from .sessions import SUBMISSION
 
 V1 = f"{KUEUE}/v1beta1"
 OWN = SUBMISSION.identity
+JOBS_OF = [ResourceKind("batch/v1", "Job", "jobs")]
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 Objects = dict[str, dict[str, Any]]
+
+
+def webhooks(name: str, plural: str) -> dict[str, Any]:
+    """Return a configuration of one webhook, of a kind of the group batch."""
+    rules = [{"apiGroups": ["batch"], "apiVersions": ["v1"], "resources": [plural]}]
+    return {"metadata": {"name": name}, "webhooks": [{"name": "one", "rules": rules}]}
+
+
+# a webhook for Jobs that is not Kueue's
+OTHERS = webhooks("others", "jobs")
 
 
 def objects_within(
@@ -30,15 +44,18 @@ def objects_within(
     error: Exception | None = None,
     versions: tuple[str, ...] = ("v1beta1",),
     levels: tuple[str, ...] = (),
+    managed: str | None = None,
 ) -> tuple[Objects, Objects]:
-    """Return the objects of Kueue inside the block, and after it."""
+    """Return the objects of Kueue inside the block, and after it; `managed` is the plural of its only webhook."""
 
     async def scene() -> tuple[Objects, Objects]:
         async with fake_api() as api:
             api.kueue, api.kueue_versions = there, list(versions)
+            if managed is not None:
+                api.pages_of_metrics[WEBHOOKS] = json.dumps({"items": [webhooks("kueue-mutating", managed), OTHERS]})
             async with ApiClient(ApiEndpoint(api.server)) as client:
                 try:
-                    async with queues(client, SUBMISSION, tenants, levels):
+                    async with queues(client, SUBMISSION, tenants, JOBS_OF, levels):
                         during = dict(api.kueue or {})
                         if error is not None:
                             raise error
@@ -107,6 +124,18 @@ def test_existing_queue_is_used_and_kept() -> None:
     there: Objects = {f"{V1}/namespaces/a/localqueues/gold": {"metadata": {"name": "gold"}}}
     during, after = objects_within([Tenant("a", "gold")], there)
     assert during.keys() == after.keys() == there.keys()
+
+
+def test_kind_with_a_webhook_of_kueue_is_queued() -> None:
+    during, _after = objects_within([Tenant("a", "gold", 1, 4)], {}, managed="jobs")
+    assert f"{V1}/namespaces/a/localqueues/gold" in during
+
+
+def test_kind_without_a_webhook_of_kueue_is_refused_before_queues_are_created() -> None:
+    there: Objects = {}
+    with pytest.raises(ClusterError, match=r"does not queue workloads of kind Job \(batch/v1\)"):
+        objects_within([Tenant("a", "gold", 1, 4)], there, managed="cronjobs")
+    assert there == {}
 
 
 def test_missing_queue_is_refused() -> None:

@@ -21,7 +21,13 @@ from perflab.profiles import KUEUE
 TOPOLOGY = "lab"
 WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = port_of(KUEUE), f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
-_FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "kubeflow.org/pytorchjob", "ray.io/rayjob", "ray.io/raycluster")
+_FRAMEWORKS = {
+    "batch/job": "Job",
+    "jobset.x-k8s.io/jobset": "JobSet",
+    "kubeflow.org/pytorchjob": "PyTorchJob",
+    "ray.io/rayjob": "RayJob",
+    "ray.io/raycluster": "RayCluster",
+}
 # Kueue does not serve the webhook path of other kinds of jobs: such a webhook would refuse every object of the kind
 _WEBHOOKS_OF = {
     *("clusterqueue", "cohort", "resourceflavor", "workload"),
@@ -69,7 +75,7 @@ def metrics(lab: Lab) -> str:
 
 def _write_configuration(lab: Lab) -> Path:
     timeout = lab.options.pods_ready_timeout
-    kinds = ("Job.batch", "PyTorchJob.kubeflow.org", "Workload.kueue.x-k8s.io")
+    kinds = [f"{kind}.{name.partition('/')[0]}" for name, kind in _FRAMEWORKS.items()]
     document = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -84,7 +90,7 @@ def _write_configuration(lab: Lab) -> Path:
         "leaderElection": {"leaderElect": False},
         "internalCertManagement": {"enable": False},
         "clientConnection": {"qps": 5000, "burst": 10000},
-        "controller": {"groupKindConcurrency": dict.fromkeys(kinds, _WORKERS)},
+        "controller": {"groupKindConcurrency": dict.fromkeys([*kinds, "Workload.kueue.x-k8s.io"], _WORKERS)},
         "integrations": {"frameworks": list(_FRAMEWORKS)},
         **({"waitForPodsReady": {"timeout": f"{timeout}s"}} if timeout else {}),
         **({"fairSharing": {"preemptionStrategies": _FAIR_PREEMPTION}} if lab.options.fair_sharing else {}),

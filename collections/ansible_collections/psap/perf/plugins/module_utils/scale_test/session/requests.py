@@ -298,7 +298,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         async with (
             submitter_starter(endpoint, own, load, surroundings, interrupted) as starter,
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
-            queues(client, workloads.submission, request.assortment.tenants, levels),
+            queues(client, workloads.submission, request.assortment.tenants, resources, levels),
             claim_templates(client, workloads.claim_templates),
             runtimes(client, workloads.every, resources),
         ):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import find, group_path
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import (
+    ResourceKind,
+    find,
+    group_path,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.temporary_objects import (
     NOT_FOUND,
     TemporaryObject,
@@ -23,6 +28,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.man
 _GROUP = "kueue.x-k8s.io"
 # Kueue admits only resources that its queue lists; those without a wanted quota must not delay workloads
 _ENOUGH = {"cpu": "1000000", "memory": "1Pi"}
+
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 # a flavor with a topology must select its nodes
 _EVERY_NODE = {"kubernetes.io/os": "linux"}
@@ -64,23 +71,29 @@ def check_quotas(tenants: Sequence[Tenant]) -> None:
 
 @asynccontextmanager
 async def queues(
-    client: ApiClient, submission: Submission, tenants: Sequence[Tenant], levels: Sequence[str] = ()
+    client: ApiClient,
+    submission: Submission,
+    tenants: Sequence[Tenant],
+    resources: Sequence[ResourceKind],
+    levels: Sequence[str] = (),
 ) -> AsyncIterator[None]:
     """Create the queues of *tenants* with a quota, and delete them after the block, also after an error.
 
     Kueue deletes a ClusterQueue a moment later, when no workload uses its quota any more.
 
     Args:
+        resources: The kinds of the workloads.
         levels: Labels of the levels of a topology in which Kueue places pods; none for no placement.
 
     Raises:
-        ClusterError: If a queue without a quota does not exist, or one cannot be created, or not deleted after a block
-            without an error.
+        ClusterError: If Kueue does not queue workloads of a kind, a queue without a quota does not exist, or one cannot
+            be created, or not deleted after a block without an error.
     """
     named = list(dict.fromkeys(tenant for tenant in tenants if tenant.queue))
     if not named:
         yield
         return
+    await _require_managed(client, resources)
     own = _Queues(group_path(await _version(client)), submission, tenants[0].namespace, levels)
     for tenant in named:
         if tenant.quota is None:
@@ -149,6 +162,35 @@ async def _version(client: ApiClient) -> str:
             "indefinitely; install Kueue (on a lab: perflab up --with kueue), or set no queue"
         )
     return found.api_version
+
+
+async def _require_managed(client: ApiClient, resources: Sequence[ResourceKind]) -> None:
+    """Check that Kueue has a webhook for each kind; nothing is checked if its webhooks cannot be read.
+
+    Kueue suspends or gates workloads of the kinds that it manages by these webhooks. Workloads of others start without
+    a queue.
+    """
+    answer = await client.request("GET", _WEBHOOKS)
+    if not answer.succeeded:
+        return
+    rules = [
+        rule
+        for configuration in answer.document()["items"]
+        for webhook in (configuration.get("webhooks") or () if "kueue" in configuration["metadata"]["name"] else ())
+        for rule in webhook.get("rules") or ()
+    ]
+    for resource in resources if rules else ():
+        if not any(_covers(rule, resource) for rule in rules):
+            raise ClusterError(
+                f"Kueue at {client.endpoint.server} does not queue workloads of kind {resource.kind} "
+                f"({resource.api_version}), so they would start without quota; enable its integration in Kueue's "
+                "configuration, choose another kind, or set no queue"
+            )
+
+
+def _covers(rule: Mapping[str, Any], resource: ResourceKind) -> bool:
+    groups, plurals = rule.get("apiGroups") or (), rule.get("resources") or ()
+    return group_of(resource.api_version) in groups and resource.plural in plurals
 
 
 async def _require(client: ApiClient, own: _Queues, tenant: Tenant) -> None:
