@@ -87,6 +87,7 @@ class Submission:
     patch: dict[str, Any] = field(default_factory=dict)
     lifecycles: dict[str, Any] = field(default_factory=dict)
     gang: bool = False
+    scheduler_name: str = ""
     topology: str = "none"
     claims: list[DeviceClaim] = field(default_factory=list)
     churn: ChurnPlan = field(default_factory=ChurnPlan)
@@ -109,6 +110,7 @@ class Submission:
                 patch=self.patch,
                 lifecycles=self.lifecycles,
                 gang=self.gang,
+                scheduler_name=self.scheduler_name,
                 topology=self.topology,
                 claims=tuple(self.claims),
                 churn_percent=self.churn.percent,

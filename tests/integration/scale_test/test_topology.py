@@ -1,7 +1,8 @@
-"""Gangs in racks of a lab with a topology: placed by Kueue in a queue, by the scheduler without one."""
+"""Gangs in racks of a lab with a topology: placed by Kueue in a queue, by pod groups or affinity without one."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -48,6 +49,25 @@ def test_required_rack_holds_all_pods_of_a_gang(racks: Lab, tmp_path: Path, kind
     spans = racks_of(submission)
     assert len(spans) == 8
     assert {len(found) for found in spans.values()} == {1}
+
+
+@pytest.mark.parametrize("kind", ["job", "pytorchjob"])
+def test_pod_group_places_a_gang_in_one_rack(racks: Lab, tmp_path: Path, kind: str) -> None:
+    submission = Submission(tmp_path, racks, count=8, kind=kind, pods=5, gpus=4, topology="required", gang=True)
+    end = submission.submit()
+    assert end.accounting.sentence() == "8 of 8 workloads submitted: 8 completed, 0 failed, 0 lost"
+    spans = racks_of(submission)
+    assert len(spans) == 8
+    assert {len(found) for found in spans.values()} == {1}
+
+
+def test_gang_larger_than_every_rack_starts_no_pod(racks: Lab, tmp_path: Path) -> None:
+    submission = Submission(tmp_path, racks, count=1, pods=8, gpus=8, topology="required", gang=True, timeout_s=5.0)
+    end = submission.submit()
+    assert end.accounting.completed == 0
+    # a rack has 40 GPUs, the lab 160
+    assert racks_of(submission) == {}
+    asyncio.run(submission.delete_namespaces())
 
 
 def test_kueue_spreads_a_preferred_gang_that_is_larger_than_a_rack(racks: Lab, tmp_path: Path) -> None:

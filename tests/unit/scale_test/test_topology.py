@@ -72,6 +72,20 @@ def test_master_and_workers_are_placed_as_one_group() -> None:
     assert [each["kueue.x-k8s.io/podset-required-topology"] for each in annotations] == [RACK, RACK]
 
 
+def test_head_and_workers_of_a_ray_cluster_are_placed_as_one_group() -> None:
+    templates = pod_templates(placed("raycluster", "required", queue="gold").manifest(0))
+    assert [one["metadata"]["annotations"]["kueue.x-k8s.io/podset-group-name"] for one in templates] == ["gang"] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "patch", "number"),
+    [("rayjob", {}, 3), ("pytorchjob", {"spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 2}}}}, 2)],
+)
+def test_templates_that_kueue_cannot_place_together_are_refused(kind: str, patch: dict[str, Any], number: int) -> None:
+    with pytest.raises(UsageError, match=f"cannot place the {number} pod templates"):
+        placed(kind, "required", patch, queue="gold")
+
+
 def test_required_rack_is_an_affinity_to_the_pods_of_the_workload() -> None:
     made = placed("job", "required")
     (template,) = pod_templates(made.manifest(3))

@@ -60,13 +60,13 @@ def size_of(manifest: Manifest, pods: int) -> Size:
         return Size(count, count * runai.gpus_of(manifest))
     templates = pod_templates(manifest)
     gpus = [gpus_of(template) for template in templates]
-    counts = _replicas(manifest)
+    counts = replicas_of(manifest)
     if counts is None or len(counts) != len(templates):
         return Size(pods, pods * (gpus[0] if gpus else 0))
     return Size(sum(counts), sum(count * each for count, each in zip(counts, gpus, strict=True)))
 
 
-def _replicas(manifest: Manifest) -> list[int] | None:
+def replicas_of(manifest: Manifest) -> list[int] | None:
     """Return the number of pods of each template, or None for an unknown kind."""
     replicas = _REPLICAS.get(str(manifest.get("kind")))
     return replicas(manifest.get("spec") or {}) if replicas else None

@@ -10,13 +10,15 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import WORKLOAD
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import replicas_of
 
 NONE, PREFERRED, REQUIRED = "none", "preferred", "required"
 # the smallest domain: a node
 HOSTNAME = "kubernetes.io/hostname"
 
 _KUEUE = "kueue.x-k8s.io/podset"
-# Kueue places the pods of a master and of its workers together if they have the same name of a group
+# Kueue places the pods of a master and of its workers together if they have the same name of a group, which may have
+# two pod templates, one of them with one pod
 _PAIR = 2
 _GROUP = {f"{_KUEUE}-group-name": "gang"}
 _HEAVIEST = 100
@@ -91,18 +93,31 @@ def place(manifest: Manifest, templates: list[Manifest], placement: Placement, *
     """Make Kueue, if *queued*, or the scheduler place the pods of *templates*, those of the workload *manifest*.
 
     Raises:
-        UsageError: If it has no pod template.
+        UsageError: If it has no pod template, or Kueue cannot place its templates in one domain.
     """
     if not templates:
         raise UsageError(f"a {manifest['kind']} has no pod template whose pods could be placed; set no topology")
+    together = _together(manifest, templates) if queued else {}
     for template in templates:
         if queued:
             annotations = {f"{_KUEUE}-{placement.constraint}-topology": placement.level}
-            together = _GROUP if len(templates) == _PAIR else {}
             metadata = template.setdefault("metadata", {})
             metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations, **together}
         else:
             _attract(template["spec"], manifest["metadata"]["name"], placement)
+
+
+def _together(manifest: Manifest, templates: list[Manifest]) -> dict[str, str]:
+    """Return the annotation with which Kueue places the pods of all *templates* in one domain."""
+    if len(templates) == 1:
+        return {}
+    counts = replicas_of(manifest) or [1]
+    if len(templates) != _PAIR or min(counts) != 1:
+        raise UsageError(
+            f"Kueue cannot place the {len(templates)} pod templates of this {manifest['kind']} in one domain: it "
+            "places two together if one of them has one pod; choose another kind or patch, or set no topology"
+        )
+    return _GROUP
 
 
 def _attract(spec: Manifest, workload: str, placement: Placement) -> None:
