@@ -21,7 +21,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.su
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import OwnSubmission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import arrivals_at
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import AssortedWorkloads
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
+    AssortedWorkloads,
+    Assortment,
+    Tenant,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import (
     ClaimRequest,
     DeviceClaim,
@@ -70,7 +74,7 @@ def test_each_pod_claims_from_a_template() -> None:
     (pod,) = pod_templates(workloads.manifest(3))
     assert pod["spec"]["resourceClaims"] == [{"name": "pair", "resourceClaimTemplateName": f"{OWN}-pair"}]
     assert pod["spec"]["containers"][0]["resources"]["claims"] == [{"name": "pair"}]
-    (template,) = workloads.claim_templates
+    (template,) = workloads.claim_templates(range(2))
     assert template["metadata"] == {
         "name": f"{OWN}-pair",
         "namespace": "test",
@@ -106,7 +110,7 @@ def test_pods_of_a_workload_share_a_claim() -> None:
     assert request["exactly"] == {"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}
     (pod,) = pod_templates(workloads.manifest(3))
     assert pod["spec"]["resourceClaims"][0] == {"name": "all", "resourceClaimName": f"{workloads.name(3)}-all"}
-    assert len(workloads.claim_templates) == 1
+    assert len(list(workloads.claim_templates(range(2)))) == 1
 
 
 def submitted(*faults: int) -> tuple[list[dict[str, Any]], set[str], set[str]]:
@@ -173,7 +177,7 @@ def test_gpus_become_a_claim_where_nodes_have_devices() -> None:
     (pod,) = pod_templates(workloads.manifest(0))
     assert "nvidia.com/gpu" not in str(pod)
     assert pod["spec"]["resourceClaims"] == [{"name": "gpus", "resourceClaimTemplateName": f"{OWN}-gpus-2"}]
-    (template,) = workloads.claim_templates
+    (template,) = workloads.claim_templates(range(2))
     assert template["metadata"]["name"] == f"{OWN}-gpus-2"
     (request,) = template["spec"]["spec"]["devices"]["requests"]
     assert (request["exactly"]["deviceClassName"], request["exactly"]["count"]) == ("gpu.nvidia.com", 2)
@@ -196,7 +200,7 @@ def test_claims_of_a_patch_are_kept_in_every_workload() -> None:
 def test_pods_without_gpus_have_no_claim() -> None:
     workloads = made(gpus=0, gpus_as_devices=True)
     assert "resourceClaims" not in workloads.body(0).decode()
-    assert workloads.claim_templates == ()
+    assert list(workloads.claim_templates(range(2))) == []
 
 
 def test_kind_without_pods_is_refused() -> None:
@@ -254,3 +258,15 @@ def test_whole_gpus_of_the_newest_pools_are_counted() -> None:
         {"spec": {"pool": {"name": "a", "generation": 1}, "nodeName": "a", "sharedCounters": []}},
     ]
     assert count_gpus(slices) == {"a": 3, "b": 1}
+
+
+def test_template_with_gpus_by_index_has_a_claim_template_for_each_number() -> None:
+    source = """{apiVersion: v1, kind: Pod, spec: {containers: [
+        {name: a, resources: {limits: {nvidia.com/gpu: {{ index % 3 }}}}}]}}"""
+    plan = WorkloadPlan(source, "own", "test", 1, {}, {}, claims_gpus=True)
+    workloads = AssortedWorkloads(Assortment([Tenant("test")]), 4, lambda _variant: Workloads(plan, SUBMISSION))
+    created = {each["metadata"]["name"] for each in workloads.claim_templates}
+    pods = [workloads.manifest(index)["spec"] for index in range(4)]
+    named = [each["resourceClaimTemplateName"] for pod in pods for each in pod.get("resourceClaims", ())]
+    assert named == [f"{OWN}-gpus-1", f"{OWN}-gpus-2"]
+    assert created == set(named)

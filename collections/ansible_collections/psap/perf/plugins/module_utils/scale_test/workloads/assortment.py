@@ -6,9 +6,10 @@ All values follow from the index alone, so that a repeated attempt and another s
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
@@ -160,6 +161,7 @@ class AssortedWorkloads:
     def __init__(self, assortment: Assortment, count: int, make: Callable[[Variant], Workloads]) -> None:
         """Raise UsageError if a variant of the first *count* workloads cannot be created."""
         self._assortment = assortment
+        self._count = count
         self._of: dict[Variant, Workloads] = {}
         for variant in assortment.distinct(count):
             if variant not in self._of:
@@ -180,10 +182,13 @@ class AssortedWorkloads:
         """API version and kind of all workloads, each pair once."""
         return list(dict.fromkeys((made.api_version, made.kind) for made in self._of.values()))
 
-    @property
+    @cached_property
     def claim_templates(self) -> list[dict[str, Any]]:
         """The templates of the claims of all workloads, each once."""
-        found = (template for made in self._of.values() for template in made.claim_templates)
+        indices: dict[Variant, list[int]] = defaultdict(list)
+        for index in range(self._count):
+            indices[self._assortment.variant(index)].append(index)
+        found = (template for variant, own in indices.items() for template in self._of[variant].claim_templates(own))
         return list({(each["metadata"]["namespace"], each["metadata"]["name"]): each for each in found}.values())
 
     @property

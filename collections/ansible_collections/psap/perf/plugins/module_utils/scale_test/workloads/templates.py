@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -82,12 +82,13 @@ class Workloads:
         self.api_version = str(first["apiVersion"])
         self.kind = str(first["kind"])
         self.size = self._claims.size_of(first, plan.pods)
-        self.claim_templates = tuple(self._claims.templates(first, submission.common_labels))
         if self.kind == "Pod" and plan.pods != 1:
             raise UsageError(f"pods is {plan.pods}, but a workload of kind Pod is one pod; choose another kind")
         self.queue = _queue_of(first)
         self._priority_class = manifests.priority_class_of(first)
-        self._body = self._skeleton() or self._rendered
+        skeleton = self._skeleton()
+        self._alike = skeleton is not None
+        self._body = skeleton or self._rendered
 
     def manifest(self, index: int) -> dict[str, Any]:
         """Return the manifest of the workload with this index, as it is sent."""
@@ -124,6 +125,16 @@ class Workloads:
         level = gangs.level_of(self.plan.pod_groups, self.plan.placement, queued=self.queue is not None)
         group = gangs.pod_group(workload, self.size.pods, self._priority_class, self.plan.pod_groups, level)
         return [group, *claims]
+
+    def claim_templates(self, indices: Iterable[int]) -> Iterator[dict[str, Any]]:
+        """Yield the templates of the claims of the workloads with these indices, some of them several times.
+
+        Workloads that differ by more than name and index are rendered one by one, as their GPUs may differ.
+        """
+        each_differs = self.plan.claims_gpus and not self._alike
+        for index in indices if each_differs else (0,):
+            prepared = self._prepared(self.submission.name(index), index)
+            yield from self._claims.templates(prepared, self.submission.common_labels)
 
     def _rendered(self, index: int) -> bytes:
         return json.dumps(self._whole(index), separators=(",", ":")).encode()
