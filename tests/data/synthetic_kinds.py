@@ -92,13 +92,14 @@ def _device_claims(record: dict[str, Any], own: list[Line]) -> list[Line]:
     name, ended = record["name"], max(moment for moment, _ in own)
     first = _moment(own, "Pod", "created")
     bound = [(at, row["node"]) for at, row in own if row["kind"] == "Pod" and row["transition"] == "scheduled"]
+    devices = int(record["gpus"] / record["pods"])
     found = []
     for number, (at, node) in enumerate(bound):
         shares = {"created": 0.1, "allocated": 0.5, "reserved": 0.7}
         moments = {word: first + share * (at - first) for word, share in shares.items()}
         for word, moment in {**moments, "released": ended + 0.1, "deleted": ended + 0.2}.items():
             line = _row("ResourceClaim", f"{name}-{number}-gpus", name, word, moment)
-            held = {"node": node, "devices": int(record["gpus"] / record["pods"])} if word == "allocated" else {}
+            held = {"node": node, "devices": devices, "gpus": devices} if word == "allocated" else {}
             found.append((moment, {**line[1], **held}))
     return found
 

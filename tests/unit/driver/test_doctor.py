@@ -73,3 +73,27 @@ def test_missing_rights_of_every_run_are_named(monkeypatch: pytest.MonkeyPatch) 
     finding = cluster.examine_rights(Project(ROOT), None)
     assert (finding.status, finding.exit_code) == (MISSING, 3)
     assert finding.found == "preflight: no rights to get Lease"
+
+
+NODES = [
+    {"metadata": {"name": "extended"}, "status": {"allocatable": {"nvidia.com/gpu": "4"}}},
+    {"metadata": {"name": "devices"}, "status": {"allocatable": {}}},
+]
+
+
+def test_gpus_are_counted_from_slices_of_nodes_without_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = {"name": "devices", "generation": 1}
+    spec = {"driver": "gpu.nvidia.com", "nodeName": "devices", "pool": pool, "devices": [{}, {}]}
+    monkeypatch.setattr(cluster, "run_task", lambda *_arguments: {"objects": [{"spec": spec}]})
+    finding = cluster.examine_gpus(Project(ROOT), None, NODES)
+    assert (finding.status, finding.found) == (OK, "6, 2 of them as devices of ResourceSlices")
+
+
+def test_gpus_without_the_right_to_list_slices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_arguments: object) -> dict[str, Any]:
+        raise TaskError("cannot list ResourceSlice: forbidden", 3)
+
+    monkeypatch.setattr(cluster, "run_task", denied)
+    finding = cluster.examine_gpus(Project(ROOT), None, NODES)
+    assert (finding.status, finding.exit_code) == (OPTIONAL, 0)
+    assert finding.found == "4, without devices of ResourceSlices: cannot list ResourceSlice: forbidden"

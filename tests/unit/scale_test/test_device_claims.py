@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import count_gpus, gpus_of_nodes
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import count_gpus
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_lifecycles import DEVICE_CLAIM
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.plan import read_plan, write_plan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.claim_templates import DEVICE_CLAIMS
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.concurrency import FixedConcurrency
@@ -244,7 +245,7 @@ def test_invalid_claim_is_refused(claims: list[DeviceClaim], message: str) -> No
 
 def published(node: str | None, *types: str | None, pool: str = "", generation: int = 1) -> dict[str, Any]:
     devices = [{"attributes": {"type": {"string": kind}} if kind else {}} for kind in types]
-    spec = {"pool": {"name": pool or node, "generation": generation}, "devices": devices}
+    spec = {"driver": "gpu.nvidia.com", "pool": {"name": pool or node, "generation": generation}, "devices": devices}
     return {"spec": {**spec, **({"nodeName": node} if node else {"allNodes": True})}}
 
 
@@ -255,9 +256,16 @@ def test_whole_gpus_of_the_newest_pools_are_counted() -> None:
         published("b", "gpu", "gpu", generation=1),
         published("b", None, generation=2),
         published(None, "gpu", pool="fabric"),
-        {"spec": {"pool": {"name": "a", "generation": 1}, "nodeName": "a", "sharedCounters": []}},
+        {"spec": {**published("a")["spec"], "sharedCounters": []}},
+        {"spec": {**published("a", "gpu")["spec"], "driver": "other.example.com"}},
     ]
     assert count_gpus(slices) == {"a": 3, "b": 1}
+
+
+def test_node_with_an_extended_resource_counts_without_its_devices() -> None:
+    extended = {"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "4"}}}
+    nodes: list[dict[str, Any]] = [extended, {"metadata": {"name": "b"}, "status": {}}, {"metadata": {"name": "c"}}]
+    assert gpus_of_nodes(nodes, {"a": 8, "b": 2}) == {"a": 4, "b": 2, "c": 0}
 
 
 def test_template_with_gpus_by_index_has_a_claim_template_for_each_number() -> None:
@@ -270,3 +278,18 @@ def test_template_with_gpus_by_index_has_a_claim_template_for_each_number() -> N
     named = [each["resourceClaimTemplateName"] for pod in pods for each in pod.get("resourceClaims", ())]
     assert named == [f"{OWN}-gpus-1", f"{OWN}-gpus-2"]
     assert created == set(named)
+
+
+def test_claim_counts_gpus_by_the_class_of_each_request() -> None:
+    choices = (DeviceRequest("big", "gpu.nvidia.com"), DeviceRequest("part", "mig.nvidia.com"))
+    requests = (ClaimRequest("nic", "net.example.com"), ClaimRequest("any", first_available=choices))
+    claim = {"metadata": {"creationTimestamp": None}, "spec": {"devices": DeviceClaim("c", requests).plan()["devices"]}}
+
+    def gpus(*names: str) -> tuple[int | None, int | None]:
+        results = [{"request": name} for name in names]
+        status = {"allocation": {"devices": {"results": results}}}
+        (found,) = [each for each in DEVICE_CLAIM.read({**claim, "status": status}) if each.word == "allocated"]
+        return found.devices, found.gpus
+
+    assert gpus("nic", "any/big") == (2, 1)
+    assert gpus("nic", "any/part") == (2, 0)

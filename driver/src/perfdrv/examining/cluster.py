@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease import lease
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import (
+    allocatable_gpus,
+    count_gpus,
+    gpus_of_nodes,
+)
 
 from perfdrv.ansible.single_task import TaskError, run_task
 from perfdrv.examining.findings import OPTIONAL, Finding, optional, required
 from perfdrv.project import Project
 
-_GPU = "nvidia.com/gpu"
 UNFIT = 3
 # operators by a definition that they install
 OPERATORS = {
@@ -43,8 +47,7 @@ def examine_cluster(project: Project, inventory: Path | None) -> Iterator[Findin
         return
     yield Finding("cluster", "ok", f"{len(nodes)} nodes")
     yield examine_rights(project, inventory)
-    gpus = sum(_gpus(node) for node in nodes)
-    yield optional("GPUs", gpus > 0, str(gpus), "for tests with GPUs: deploy the GPU operator, or use a lab")
+    yield examine_gpus(project, inventory, nodes)
     try:
         definitions = run_task(project, inventory, "get", {"kind": "CustomResourceDefinition"})["objects"]
     except TaskError as error:
@@ -67,5 +70,14 @@ def examine_rights(project: Project, inventory: Path | None) -> Finding:
     return Finding("rights", "ok", "those of every run; for those of a flow: perfdrv run FLOW --check")
 
 
-def _gpus(node: Mapping[str, Any]) -> int:
-    return int((node.get("status", {}).get("allocatable") or {}).get(_GPU, 0))
+def examine_gpus(project: Project, inventory: Path | None, nodes: Sequence[Mapping[str, Any]]) -> Finding:
+    """Return the number of GPUs of *nodes*, of those without an extended resource by their ResourceSlices."""
+    allocatable = sum(map(allocatable_gpus, nodes))
+    try:
+        slices = run_task(project, inventory, "get", {"kind": "ResourceSlice"})["objects"]
+    except TaskError as error:
+        text = f"{allocatable}, without devices of ResourceSlices: {error}"
+        return Finding("GPUs", OPTIONAL, text, "ask an administrator for the right to list ResourceSlices")
+    gpus = sum(gpus_of_nodes(nodes, count_gpus(slices)).values())
+    text = f"{gpus}, {gpus - allocatable} of them as devices of ResourceSlices" if gpus > allocatable else str(gpus)
+    return optional("GPUs", gpus > 0, text, "for tests with GPUs: deploy the GPU operator, or use a lab")

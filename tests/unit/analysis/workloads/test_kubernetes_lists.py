@@ -132,6 +132,22 @@ def test_node_capacity_is_reported(tmp_path: Path) -> None:
     assert (row["instance_types"], row["gpu_products"]) == ("big", "H100")
 
 
+def test_devices_of_slices_count_as_gpus_of_their_nodes(tmp_path: Path) -> None:
+    node: dict[str, Any] = {"kind": "Node", "status": {"allocatable": {"cpu": "8"}}}
+    nodes = [{**node, "metadata": {"name": name}} for name in ("a", "b")]
+    kinds = [{"attributes": {"type": {"string": kind}}} for kind in ("gpu", "gpu", "mig")]
+
+    def published(node_name: str | None, generation: int, driver: str = "gpu.nvidia.com") -> dict[str, Any]:
+        spec = {"driver": driver, "pool": {"name": "a", "generation": generation}, "devices": kinds}
+        return {"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {**spec, "nodeName": node_name}}
+
+    slices = [published("a", 1), published("a", 2), published(None, 2), published("b", 2, "net.example.com")]
+    invalid = {"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {"pool": "a", "devices": {}}}
+    folder = record_lists(tmp_path, pods=[POD], nodes=nodes, slices=[*slices, invalid])
+    row = analyse_run(folder, tmp_path / "out").analyses[0].frames["kubernetes_objects_tests"].iloc[0]
+    assert (row["nodes"], row["gpus"]) == (2, 2)
+
+
 def test_invalid_entries_are_counted_and_the_others_used() -> None:
     wrong = [{"kind": "Pod"}, {**POD, "metadata": {"name": 7}}, "pod", None]
     found = read_list(json.dumps({"items": [POD, *wrong, POD]}).encode())

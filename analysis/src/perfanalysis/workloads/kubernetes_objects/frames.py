@@ -10,7 +10,7 @@ from perfanalysis.files.bounded import LARGEST_LIST, content
 from perfanalysis.files.documents import parse_time, text_or_none
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.files.tables import TypedRows
-from perfanalysis.workloads.kubernetes_objects import jobs, pods
+from perfanalysis.workloads.kubernetes_objects import device_slices, jobs, pods
 from perfanalysis.workloads.kubernetes_objects.model import KIND, MARKER, Item, Stamps, read_list
 from perfanalysis.workloads.kubernetes_objects.pods import offered_by
 
@@ -27,6 +27,7 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
     pod_rows: Rows = []
     job_rows: Rows = []
     nodes: list[Item] = []
+    slices: list[Item] = []
     other: Counter[str] = Counter()
     for name in source.names(pattern):
         if name == MARKER:
@@ -37,6 +38,8 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
                 pod_rows.append(pods.pod_row(item, stamps))
             elif kind == "Node":
                 nodes.append(item)
+            elif kind == device_slices.KIND:
+                slices.append(item)
             elif kind in jobs.KINDS:
                 job_rows.append(jobs.job_row(item, stamps))
             else:
@@ -51,7 +54,7 @@ def tables_of(source: RecordingFiles, pattern: str) -> dict[str, TypedRows]:
     return {
         "pods": _with_durations(source, pattern, pod_rows, pods.DURATIONS),
         "jobs": _with_durations(source, pattern, jobs.joined(job_rows), jobs.DURATIONS),
-        "tests": TypedRows([{**_test(source), **offered_by(nodes)}]),
+        "tests": TypedRows([{**_test(source), **offered_by(nodes, device_slices.gpus_by_node(slices))}]),
     }
 
 

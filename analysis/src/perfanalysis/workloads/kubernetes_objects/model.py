@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from msgspec import Struct, field
@@ -114,10 +115,13 @@ class Container(Struct, gc=False):
 
 
 class Spec(Struct, gc=False, rename="camel"):
-    """The specification of an object."""
+    """The specification of an object. The last three are of ResourceSlices; other kinds have other types there."""
 
     node_name: str | None = None
     containers: list[Container] | None = None
+    driver: Any = None
+    pool: Any = None
+    devices: Any = None
 
 
 class Status(Struct, gc=False, rename="camel"):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from perfanalysis.workloads.kubernetes_objects.model import (
     Item,
     Labels,
+    Quantity,
     Spec,
     Stamps,
     Status,
@@ -85,8 +86,13 @@ FACTORS = {
 }
 
 
-def offered_by(nodes: Iterable[Item]) -> dict[str, Any]:
-    """Return how many nodes there are, their instance types, GPU products and capacity; None if not stated."""
+def offered_by(nodes: Iterable[Item], devices: Mapping[str, int]) -> dict[str, Any]:
+    """Return how many nodes there are, their instance types, GPU products and capacity; None if not stated.
+
+    Args:
+        nodes: The objects of nodes.
+        devices: GPUs by node as devices of ResourceSlices, which count for nodes without other GPUs.
+    """
     given = list(nodes)
     labels = [node.metadata.labels or Labels() for node in given]
     offers = [(node.status or Status()).allocatable or {} for node in given]
@@ -96,8 +102,13 @@ def offered_by(nodes: Iterable[Item]) -> dict[str, Any]:
         "gpu_products": _named(label.gpu_product for label in labels),
         "cpus": _sum(quantity(offer.get("cpu")) for offer in offers),
         "memory_bytes": _sum(quantity(offer.get("memory")) for offer in offers),
-        "gpus": _sum(quantity(offer.get(name)) for offer in offers for name in GPU_RESOURCES),
+        "gpus": _sum(_gpus(offer, devices.get(node.metadata.name)) for node, offer in zip(given, offers, strict=True)),
     }
+
+
+def _gpus(offer: Mapping[str, Quantity], devices: int | None) -> float | None:
+    found = _sum(quantity(offer.get(name)) for name in GPU_RESOURCES)
+    return found if found or devices is None else devices
 
 
 def _named(names: Iterable[str | None]) -> str | None:

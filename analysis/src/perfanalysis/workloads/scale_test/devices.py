@@ -19,7 +19,7 @@ from perfanalysis.workloads.step_series import StepSeries, count_between
 LEAK_AFTER_S = 5.0
 """Controllers may take this long to release the claims of a workload that ended."""
 _KIND = "ResourceClaim"
-_HELD = ("node", "devices")
+_HELD = ("node", "devices", "gpus")
 _TIMES = ("created_s", "allocated_s", "reserved_s", "released_s", "deleted_s")
 DEVICE_CLAIMS = TableSpec(
     "device_claims",
@@ -29,6 +29,7 @@ DEVICE_CLAIMS = TableSpec(
         Column("workload", "text", "workload it belongs to"),
         Column("node", "text", "node of the devices"),
         Column("devices", "integer", "devices that it held", "devices"),
+        Column("gpus", "integer", "GPUs among them; all devices in old recordings", "GPUs"),
         Column("created_s", "time", "when it was created", "s since the epoch, UTC"),
         Column("allocated_s", "time", "when the devices were allocated", "s since the epoch, UTC"),
         Column("reserved_s", "time", "when it was reserved for a pod", "s since the epoch, UTC"),
@@ -89,12 +90,12 @@ def _by_claim(transitions: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each claim: one for each allocation, or one without."""
     found: dict[str, list[dict[str, Any]]] = {}
     columns = [transitions[name].tolist() for name in ("uid", "name", "workload", "transition", "seen_s", *_HELD)]
-    for uid, name, workload, word, seen, node, devices in zip(*columns, strict=True):
+    for uid, name, workload, word, seen, node, devices, gpus in zip(*columns, strict=True):
         rows = found.setdefault(uid, [{"claim": name, "workload": workload, **dict.fromkeys((*_HELD, *_TIMES))}])
         if word == "allocated":
             if rows[-1]["allocated_s"] is not None:
                 rows.append({**rows[0], **dict.fromkeys(_TIMES[1:])})
-            rows[-1] |= {"node": node, "devices": devices}
+            rows[-1] |= {"node": node, "devices": devices, "gpus": devices if pd.isna(gpus) else gpus}
         rows[-1][f"{word}_s"] = seen
         if word == "deleted":
             if rows[-1]["allocated_s"] is not None and rows[-1]["released_s"] is None:
@@ -132,13 +133,14 @@ def devices_in_use(claims: pd.DataFrame) -> StepSeries:
 
 
 def free_gpus(claims: pd.DataFrame, pods: pd.DataFrame, nodes: pd.DataFrame) -> FreeGpus | None:
-    """Return the GPUs that no claim holds, or without claims no pod; None if no node with GPUs is known."""
+    """Return the GPUs that no claim holds, or without claims of GPUs no pod; None if no node with GPUs is known."""
     capacity = nodes[(nodes["gpus"] > 0) & np.isfinite(nodes["gpus"])].drop_duplicates("name")
     if not len(capacity):
         return None
     index = pd.Index(capacity["name"].astype("object"))
-    columns = ("allocated_s", "released_s", "devices") if len(claims) else ("scheduled_s", "ended_s", "gpus")
-    held = claims if len(claims) else pods
+    claimed = claims["gpus"].gt(0).any()
+    columns = ("allocated_s", "released_s", "gpus") if claimed else ("scheduled_s", "ended_s", "gpus")
+    held = claims if claimed else pods
     place = index.get_indexer(pd.Index(held["node"].astype("object")))
     starts, ends, numbers = (held[name].to_numpy(dtype=float) for name in columns)
     usable = (place >= 0) & np.isfinite(starts) & ~(ends <= starts) & (numbers > 0) & np.isfinite(numbers)

@@ -54,6 +54,7 @@ TRANSITIONS = TableSpec(
         Column("node", "text", "node of a pod"),
         Column("reason", "text", "reason given by the cluster"),
         Column("devices", "integer", "devices of an allocated claim", "devices", required=False),
+        Column("gpus", "integer", "GPUs among them", "GPUs", required=False),
     ),
 )
 EVENTS = TableSpec(

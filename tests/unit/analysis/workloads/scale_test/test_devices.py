@@ -17,9 +17,9 @@ NODES = [4.0, 4.0]
 KIND = "ResourceClaim"
 
 
-def claim(name: str, devices: int, node: str, **times: float) -> list[dict[str, Any]]:
-    """Return the transitions of a claim, `workload-claim`."""
-    held = {"devices": devices, "node": node}
+def claim(name: str, devices: int, node: str, gpus: int | None = None, **times: float) -> list[dict[str, Any]]:
+    """Return the transitions of a claim, `workload-claim`; its devices are GPUs by default."""
+    held = {"devices": devices, "gpus": devices if gpus is None else gpus, "node": node}
     return [transition(KIND, name, word, at, **(held if word == "allocated" else {})) for word, at in times.items()]
 
 
@@ -87,6 +87,18 @@ def test_free_gpus_of_two_nodes_are_fragmented(kind: str) -> None:
     assert found["gpu_fragmentation"] == pytest.approx(0.5 * 6 / 20)
     assert found["gpu_fragmentation_max"] == 0.5
     assert found["devices_in_use"] == (6.0 if kind == "claims" else None)
+
+
+def test_claims_of_other_devices_occupy_no_gpus() -> None:
+    sent = [submission(name, 0.0, gpus=3.0) for name in ("a", "b")]
+    others = [
+        row for name in ("a", "b") for row in claim(f"{name}-nic", 4, "node-0", gpus=0, created=1.0, allocated=2.0)
+    ]
+    found = numbers(measure(tables(sent, [*fragmented("claims"), *others], gpus=NODES), {}, {}))
+    assert found["gpu_fragmentation"] == pytest.approx(0.5 * 6 / 20)
+    assert found["devices_in_use"] == 14.0
+    by_pods = numbers(measure(tables(sent, [*fragmented("pods"), *others], gpus=NODES), {}, {}))
+    assert by_pods["gpu_fragmentation"] == pytest.approx(0.5 * 6 / 20)
 
 
 def test_claims_that_remain_after_their_workload_leaked() -> None:

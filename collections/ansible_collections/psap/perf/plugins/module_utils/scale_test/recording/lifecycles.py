@@ -29,6 +29,7 @@ class Milestone:
     Attributes:
         node: The node of an allocated claim's devices.
         devices: The number of these devices.
+        gpus: How many of them are GPUs.
     """
 
     word: str
@@ -36,6 +37,7 @@ class Milestone:
     reason: str | None = None
     node: str | None = None
     devices: int | None = None
+    gpus: int | None = None
 
 
 @dataclass(frozen=True)

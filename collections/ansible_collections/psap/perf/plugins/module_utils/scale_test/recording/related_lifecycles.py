@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import stamp
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import is_gpu_class
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
     COMPLETED,
     DELETED,
@@ -87,11 +88,25 @@ def _device_claim_milestones(claim: Object) -> Iterable[Milestone]:
         return
     # a claim with admin access holds no device
     held = [each for each in (allocation.get("devices") or {}).get("results") or () if not each.get("adminAccess")]
+    classes = dict(_classes((claim["spec"].get("devices") or {}).get("requests") or ()))
     yield Milestone(
-        "allocated", stamp(allocation.get("allocationTimestamp")), node=_node_of(allocation), devices=len(held)
+        "allocated",
+        stamp(allocation.get("allocationTimestamp")),
+        node=_node_of(allocation),
+        devices=len(held),
+        gpus=sum(is_gpu_class(classes.get(each["request"], "")) for each in held),
     )
     if _status(claim).get("reservedFor"):
         yield Milestone("reserved")
+
+
+def _classes(requests: Iterable[Object]) -> Iterable[tuple[str, str]]:
+    """Yield the class of the devices of each request, and of each alternative, as results of an allocation name it."""
+    for each in requests:
+        if "exactly" in each:
+            yield each["name"], each["exactly"]["deviceClassName"]
+        for part in each.get("firstAvailable") or ():
+            yield f"{each['name']}/{part['name']}", part["deviceClassName"]
 
 
 def _node_of(allocation: Object) -> str | None:

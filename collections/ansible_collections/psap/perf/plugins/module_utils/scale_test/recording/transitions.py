@@ -32,6 +32,7 @@ class Transition:
     reason: str | None
     # of an allocated claim
     devices: int | None = None
+    gpus: int | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row."""
@@ -47,7 +48,7 @@ class Transition:
             "resolution_s": self.stamp.resolution_s if self.stamp else None,
             "node": self.node,
             "reason": self.reason,
-            **({"devices": self.devices} if self.devices is not None else {}),
+            **({"devices": self.devices, "gpus": self.gpus} if self.devices is not None else {}),
         }
 
 
@@ -146,6 +147,7 @@ class Tracker:
             node=milestone.node or entry.node,
             reason=milestone.reason,
             devices=milestone.devices,
+            gpus=milestone.gpus,
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import allocatable_gpus, gpus_of_nodes
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import Lab, lab_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import (
     MADE_FOR,
@@ -23,7 +24,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import gpu_devices
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import ADMIN_ACCESS
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import GPU
 
 _LAB = "/api/v1/namespaces/kube-system/configmaps/perflab"
 _OPENSHIFT = "/apis/security.openshift.io/v1"
@@ -76,7 +76,7 @@ async def read_surroundings(client: ApiClient) -> Surroundings:
 async def _gpus_as_devices(client: ApiClient) -> bool:
     if not await gpu_devices(client):
         return False
-    return not any(_allocatable_gpus(node) for node in await _nodes(client) or ())
+    return not any(allocatable_gpus(node) for node in await _nodes(client) or ())
 
 
 async def require_namespace(client: ApiClient, namespace: str, how: str = "create it first") -> None:
@@ -138,19 +138,13 @@ async def read_nodes(client: ApiClient, levels: Sequence[str]) -> list[dict[str,
     nodes = await _nodes(client)
     if nodes is None:
         return None
-    devices = await gpu_devices(client)
-    return [_row(node, devices, levels) for node in nodes]
+    gpus = gpus_of_nodes(nodes, await gpu_devices(client))
+    return [_row(node["metadata"], gpus, levels) for node in nodes]
 
 
-def _row(node: Mapping[str, Any], devices: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
-    metadata = node["metadata"]
+def _row(metadata: Mapping[str, Any], gpus: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
     name, labels = metadata["name"], metadata.get("labels") or {}
-    gpus = _allocatable_gpus(node) or devices.get(name, 0)
-    return {"name": name, "gpus": gpus, "domains": [labels.get(level, "") for level in levels]}
-
-
-def _allocatable_gpus(node: Mapping[str, Any]) -> int:
-    return int(((node.get("status") or {}).get("allocatable") or {}).get(GPU, 0))
+    return {"name": name, "gpus": gpus[name], "domains": [labels.get(level, "") for level in levels]}
 
 
 async def _nodes(client: ApiClient) -> list[dict[str, Any]] | None:

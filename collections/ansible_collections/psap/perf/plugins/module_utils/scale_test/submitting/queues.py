@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import GPU
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.known_kinds import group_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
@@ -23,7 +24,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.te
     temporary_objects,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import GPU
 
 _GROUP = "kueue.x-k8s.io"
 # Kueue admits only resources that its queue lists; those without a wanted quota must not delay workloads

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import GPU, GPU_DRIVER, is_gpu_class
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.manifests import (
-    GPU,
     Manifest,
     Size,
     gpus_of,
@@ -23,8 +23,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.man
 
 API_VERSION = "resource.k8s.io/v1"
 CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
-GPU_DRIVER = "gpu.nvidia.com"
-"""NVIDIA's driver; its class of whole GPUs has the same name."""
 ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
 """Label of namespaces in which claims may have admin access."""
 # Kubernetes' limits
@@ -32,8 +30,6 @@ _MOST_DEVICES, _MOST_ALTERNATIVES = 32, 8
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # the name of the claim that replaces the extended resource
 _GPUS = "gpus"
-# devices of classes whose names begin with it count as GPUs
-_GPU_CLASS = "gpu."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ class DeviceRequest:
     @property
     def gpus(self) -> int:
         """The number of requested GPUs; 0 if it is unknown, or the devices are no GPUs."""
-        return self.count if self.device_class.startswith(_GPU_CLASS) else 0
+        return self.count if is_gpu_class(self.device_class) else 0
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of Kubernetes except the name."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import GPU
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai
 
-GPU = "nvidia.com/gpu"
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 LAB_TRAINER = "lab.psap.perf/trainer"
 
