@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any
 
 import pytest
 from perflab.cluster import devices
+from perflab.cluster.topology import domain_labels, parse_topology
 from perflab.processes.state import Options
 
 NODE: dict[str, Any] = {"metadata": {"name": "node-0001", "uid": "u1"}}
@@ -70,3 +72,56 @@ def test_classes_select_whole_gpus_or_partitions() -> None:
     assert [whole["metadata"]["name"], partitions["metadata"]["name"]] == ["gpu.nvidia.com", "mig.nvidia.com"]
     assert "type == 'mig'" in partitions["spec"]["selectors"][0]["cel"]["expression"]
     assert len(devices.device_classes(Options(dra=True))) == 1
+
+
+class Server:
+    """Slices by name, as an API server has them."""
+
+    def __init__(self, *present: dict[str, Any]) -> None:
+        self.slices = {each["metadata"]["name"]: each for each in present}
+
+    async def list(self, _path: str) -> list[dict[str, Any]]:
+        return list(self.slices.values())
+
+    async def delete(self, path: str) -> None:
+        del self.slices[path.rpartition("/")[2]]
+
+    async def create(self, _path: str, body: dict[str, Any]) -> None:
+        assert self.slices.setdefault(body["metadata"]["name"], body) is body
+
+
+def node(number: int, uid: str) -> dict[str, Any]:
+    labels = domain_labels(parse_topology("nvlink=2"), number)
+    return {"metadata": {"name": f"node-000{number}", "uid": uid, "labels": labels}}
+
+
+def owners(server: Server) -> dict[str, str | None]:
+    return {name: devices._owner_of(each) for name, each in server.slices.items()}
+
+
+def test_missing_and_stale_slices_of_nodes_are_published() -> None:
+    options = Options(dra=True)
+    kept, old = (next(devices.resource_slices(node(number, f"u{number}"), options)) for number in (0, 1))
+    server = Server(kept, old)
+    asyncio.run(devices.publish(server, [node(0, "u0"), node(1, "new"), node(2, "u2")], options))  # type: ignore[arg-type]
+    assert owners(server) == {
+        "node-0000-gpu.nvidia.com-0": "u0",
+        "node-0001-gpu.nvidia.com-0": "new",
+        "node-0002-gpu.nvidia.com-0": "u2",
+    }
+    assert server.slices[kept["metadata"]["name"]] is kept
+
+
+def test_nodes_of_an_nvlink_domain_share_its_channels() -> None:
+    options = Options(dra=True, topology="nvlink=2")
+    server = Server()
+    nodes = [node(number, f"u{number}") for number in range(4)]
+    for _call in range(2):
+        asyncio.run(devices.publish(server, nodes, options))  # type: ignore[arg-type]
+    shared = server.slices["nvlink-1-compute-domain.nvidia.com"]["spec"]
+    (term,) = shared["nodeSelector"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "lab.psap.perf/nvlink", "operator": "In", "values": ["nvlink-1"]}]
+    attribute = {each["attributes"]["gpu.nvidia.com/nvlinkDomain"]["string"] for each in shared["devices"]}
+    gpus = server.slices["node-0003-gpu.nvidia.com-0"]["spec"]["devices"]
+    assert attribute == {each["attributes"]["nvlinkDomain"]["string"] for each in gpus} == {"nvlink-1"}
+    assert len(server.slices) == 4 + 2

@@ -6,16 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perflab.cluster.api import Document
+from perflab.cluster.api import Api, Document, in_bulk
 from perflab.cluster.hardware import Hardware, of_product
+from perflab.cluster.topology import parse_topology
 from perflab.errors import UsageError
 from perflab.processes.state import Options
 from perflab.profiles import KUBERNETES
 
 DRIVER = "gpu.nvidia.com"
 MIG_CLASS = "mig.nvidia.com"
+DOMAIN_DRIVER = "compute-domain.nvidia.com"
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
+NVLINK_LEVEL = "nvlink"
+"""The level of the topology whose domains are NVLink domains of several nodes."""
 _VERSION = "resource.k8s.io/v1"
 SLICES = f"/apis/{_VERSION}/resourceslices"
+_NVLINK_DOMAIN = "nvlinkDomain"
 _PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 _GPUS_PER_ROOT = 2
 _NUMA_NODES = 2
@@ -59,27 +65,85 @@ def check(profile: str, gpu_product: str, *, mig: bool) -> None:
 
 def device_classes(options: Options) -> list[Document]:
     """Return the classes that claims name: whole GPUs, and partitions if the lab has them."""
-    kinds = {DRIVER: "gpu", **({MIG_CLASS: "mig"} if options.mig else {})}
+    expressions = {DRIVER: _of_type(DRIVER, "gpu")}
+    if options.mig:
+        expressions[MIG_CLASS] = _of_type(DRIVER, "mig")
+    if _nvlink_label(options):
+        expressions[CHANNEL_CLASS] = _of_type(DOMAIN_DRIVER, "channel")
     return [
         {
             "apiVersion": _VERSION,
             "kind": "DeviceClass",
             "metadata": {"name": name},
-            "spec": {"selectors": [{"cel": {"expression": _of_type(kind)}}]},
+            "spec": {"selectors": [{"cel": {"expression": expression}}]},
         }
-        for name, kind in kinds.items()
+        for name, expression in expressions.items()
     ]
 
 
-def _of_type(kind: str) -> str:
-    return f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == '{kind}'"
+def _of_type(driver: str, kind: str) -> str:
+    return f"device.driver == '{driver}' && device.attributes['{driver}'].type == '{kind}'"
+
+
+def _nvlink_label(options: Options) -> str | None:
+    """Return the label of nodes that names their NVLink domain; None if each node is one."""
+    return next((level.label for level in parse_topology(options.topology) if level.name == NVLINK_LEVEL), None)
+
+
+async def publish(api: Api, nodes: Sequence[Document], options: Options) -> None:
+    """Create the slices that *nodes* and their NVLink domains do not have yet.
+
+    Slices of deleted nodes of the same names are deleted first; Kubernetes would delete them later.
+    """
+    owners = {each["metadata"]["name"]: _owner_of(each) for each in await api.list(SLICES)}
+    wanted = [each for node in nodes for each in resource_slices(node, options)]
+    label = _nvlink_label(options)
+    if label:
+        domains = sorted({node["metadata"]["labels"][label] for node in nodes})
+        wanted += [_channels(label, domain) for domain in domains]
+
+    async def create(one: Document) -> None:
+        name = one["metadata"]["name"]
+        if name in owners:
+            await api.delete(f"{SLICES}/{name}")
+        await api.create(SLICES, one)
+
+    await in_bulk([each for each in wanted if owners.get(each["metadata"]["name"], "") != _owner_of(each)], create)
+
+
+def _owner_of(one: Document) -> str | None:
+    """Return the UID of the node that a slice belongs to; None for the slice of a domain."""
+    return next((str(owner["uid"]) for owner in one["metadata"].get("ownerReferences", ())), None)
+
+
+def _channels(label: str, domain: str) -> Document:
+    """Return the slice of the channels of one NVLink domain: devices that each of its nodes can use."""
+    expression = {"key": label, "operator": "In", "values": [domain]}
+    attributes = {"type": {"string": "channel"}, f"{DRIVER}/{_NVLINK_DOMAIN}": {"string": domain}}
+    devices = [
+        {"name": f"channel-{number}", "attributes": {**attributes, "id": {"int": number}}}
+        for number in range(_MOST_DEVICES)
+    ]
+    return {
+        "apiVersion": _VERSION,
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{domain}-{DOMAIN_DRIVER}"},
+        "spec": {
+            "driver": DOMAIN_DRIVER,
+            "nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]},
+            "pool": {"name": domain, "generation": 1, "resourceSliceCount": 1},
+            "devices": devices,
+        },
+    }
 
 
 def resource_slices(node: Document, options: Options) -> Iterator[Document]:
     """Yield the slices of one pool with the devices of a created *node*; they are deleted with it."""
     name = node["metadata"]["name"]
     hardware = of_product(options.gpu_product)
-    gpus = [_gpu(name, number, options.gpus_per_node, hardware) for number in range(options.gpus_per_node)]
+    label = _nvlink_label(options)
+    domain = node["metadata"]["labels"][label] if label else name
+    gpus = [_gpu(name, domain, number, options.gpus_per_node, hardware) for number in range(options.gpus_per_node)]
     contents: list[Document] = []
     if options.mig:
         counters = [_counter_set(number) for number in range(len(gpus))]
@@ -104,7 +168,7 @@ def _parts(items: Sequence[Document], most: int) -> Iterator[list[Document]]:
         yield list(items[first : first + most])
 
 
-def _gpu(node: str, number: int, count: int, hardware: Hardware) -> Document:
+def _gpu(node: str, domain: str, number: int, count: int, hardware: Hardware) -> Document:
     root = number // _GPUS_PER_ROOT
     attributes = {
         "type": {"string": "gpu"},
@@ -113,8 +177,7 @@ def _gpu(node: str, number: int, count: int, hardware: Hardware) -> Document:
         "architecture": {"string": hardware.family},
         "cudaComputeCapability": {"version": f"{hardware.compute_major}.{hardware.compute_minor}.0"},
         "numaNode": {"int": number * _NUMA_NODES // count},
-        # the GPUs of one node are connected by NVLink
-        "nvlinkDomain": {"string": node},
+        _NVLINK_DOMAIN: {"string": domain},
         _PCIE_ROOT: {"string": f"pci{root:04x}:00"},
     }
     return {

@@ -180,10 +180,7 @@ async def set_number(api: Api, lab: Lab, number: int) -> None:
     shared = shared_document(lab, template)
 
     async def create(name: str) -> None:
-        created = await api.create("/api/v1/nodes", numbered(shared, wanted[name], levels))
-        if lab.options.dra and created is not None:
-            for each in devices.resource_slices(created, lab.options):
-                await api.create(devices.SLICES, each)
+        await api.create("/api/v1/nodes", numbered(shared, wanted[name], levels))
 
     async def delete(name: str) -> None:
         await api.delete(f"/api/v1/nodes/{name}")
@@ -194,6 +191,9 @@ async def set_number(api: Api, lab: Lab, number: int) -> None:
     await in_bulk(sorted(surplus), delete)
     if surplus:
         await _delete_pods(api, surplus)
+    if lab.options.dra:
+        listed = await api.list(f"/api/v1/nodes?{_SELECTOR}")
+        await devices.publish(api, [node for node in listed if node["metadata"]["name"] in wanted], lab.options)
 
 
 async def _delete_pods(api: Api, nodes: set[str]) -> None:
