@@ -50,10 +50,14 @@ in_place perfdrv toolbox own start-pods --site lab --pods 2
 in_place perfdrv run mine --site lab -p mine
 in_place ansible-playbook playbooks/mine.yml -i inventories/lab -e @presets/mine.yml
 in_place perfdrv runs list
-# a package that extends this installation; its backend comes from the index
+# a package that extends this installation, and its tests; its backend and pytest come from the index
 in_place perfdrv new package extension ../extension
 in_place python -m pip install --quiet --disable-pip-version-check --no-deps ../extension
+in_place python -m pip install --quiet --disable-pip-version-check --constraint "$place/constraints.txt" pytest
 in_place perfdrv extension
+in_place perfdrv toolbox extension count-nodes --site lab --at-least 2
+in_place perfdrv settings check
+(cd ../extension && in_place python -m pytest --quiet tests)
 # projects that earlier versions created
 for project in "$repository"/tests/data/projects/*; do
     cp -r "$project" "../$(basename "$project")"

@@ -24,7 +24,9 @@ COMMANDS = {
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
     "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command or a KPI."),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
-    "generators": Lazy("perfdrv.commands.generators:generators", "List, install and remove load generators."),
+    "generators": Lazy(
+        "perfdrv.commands.generators:generators", "List, install and remove load generators.", of_any=True
+    ),
     "lock": Lazy("perfdrv.commands.lock:lock", "Show or break the lock of a cluster or host."),
     "report": Lazy("perfdrv.commands.report:report", "Generate the report of a run.", of_any=True),
     "dashboards": Lazy("perfdrv.commands.dashboards:dashboards", "Write dashboards of Grafana from the query files."),

@@ -43,7 +43,7 @@ def test_tests_of_a_new_package_pass(package: Path, tmp_path: Path) -> None:
     environment = installed(package, tmp_path / "site")
     done = subprocess.run(words, cwd=package, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
 
 
 def test_existing_package_is_not_overwritten(package: Path, perfdrv: Callable[..., Result]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ansible_collections.psap.perf.plugins.filter.missing_generators import Filt
 from ansible_collections.psap.perf.plugins.module_utils.base.arguments import convert
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators import cpu, installing
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators import cpu, installing, table
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     API_KEY,
     Folders,
@@ -23,7 +24,12 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads
     load_facts,
     load_job,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import (
+    GROUP,
+    SHIPPED,
+    generator_of,
+    generators,
+)
 from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, conclusive
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 
@@ -42,17 +48,71 @@ def load(**given: Any) -> Load:
     return convert({**defaults, **required, **given}, Load)
 
 
-def test_choices_are_the_generators_of_the_table() -> None:
-    choices = next(one.choices for one in read_command(_ROLE, _ROLE).arguments if one.short_name == "generator")
-    assert sorted(choices or ()) == sorted(GENERATORS)
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that installs a package with a module and an entry point of this value."""
+
+    def install(value: str) -> None:
+        about = tmp_path / "added-1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Name: added\nVersion: 1\n")
+        (about / "entry_points.txt").write_text(f"[{GROUP}]\nmine = {value}\n")
+        (tmp_path / "added_generators.py").write_text(
+            "from dataclasses import replace\n"
+            f"from {table.__name__} import AIPERF\n"
+            "MINE = replace(AIPERF, name='mine', program='mine', installation=None)\n"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        generators.cache_clear()
+
+    yield install
+    generators.cache_clear()
+    sys.modules.pop("added_generators", None)
 
 
-@pytest.mark.parametrize("name", sorted({name for one in GENERATORS.values() for name in one.cannot}))
+def test_generator_of_another_package_is_known(
+    installed: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed("added_generators:MINE")
+    with pytest.raises(UsageError, match="cannot find the program mine of mine in the PATH"):
+        installing.program_of(generator_of("mine"), "")
+    program = tmp_path / "mine"
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert installing.program_of(generator_of("mine"), "") == str(program)
+    with pytest.raises(UsageError, match="perfdrv cannot install mine; put its program mine in the PATH"):
+        installing.install(generator_of("mine"), print)
+    with pytest.raises(UsageError, match="unknown load generator mina; did you mean mine"):
+        generator_of("mina")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("added_generators:MISSING", "cannot load the entry point mine = added_generators:MISSING of added: Attribute"),
+        ("added_generators:replace", "cannot use the entry point .*: it is not a Generator"),
+        ("added_generators:AIPERF", "entry point .* adds the load generator aiperf, which exists"),
+    ],
+)
+def test_broken_entry_point_of_a_generator_is_one_error(
+    value: str, problem: str, installed: Callable[[str], None]
+) -> None:
+    installed(value)
+    with pytest.raises(PerfError, match=problem):
+        generators()
+
+
+def test_description_names_the_generators() -> None:
+    argument = next(one for one in read_command(_ROLE, _ROLE).arguments if one.short_name == "generator")
+    assert all(f"V({one.name})" in " ".join(argument.description) for one in SHIPPED)
+
+
+@pytest.mark.parametrize("name", sorted({name for one in SHIPPED for name in one.cannot}))
 def test_unsupported_argument_is_refused_with_its_reason(name: str) -> None:
     values: dict[str, Any] = {"streaming": False, "rate": 2.0, "data_file": "a", "trace_file": "a", "api_key": "env:A"}
     value = values.get(name, 7)
     more = {"concurrency": 0} if name == "rate" else {}
-    for generator in GENERATORS.values():
+    for generator in SHIPPED:
         if name in generator.cannot:
             more |= {"requests": 0, "duration": 5} if "requests" in generator.cannot and name != "requests" else {}
             with pytest.raises(UsageError, match=f"^{generator.name} cannot use {name}: .*[a-z]$"):
@@ -156,30 +216,30 @@ def test_load_without_an_answer_is_an_error() -> None:
 def test_aiperf_requests_are_counted_with_the_first_reason(tmp_path: Path) -> None:
     lines = [{"metrics": {}}, {"error": {"message": "503"}}, {"error": {"message": "504"}}]
     (tmp_path / "profile_export.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert GENERATORS["aiperf"].count(tmp_path) == Counts(3, 2, "503")
+    assert generator_of("aiperf").count(tmp_path) == Counts(3, 2, "503")
     (tmp_path / "profile_export.jsonl").write_text("{")
     with pytest.raises(DataQualityError, match="cannot be read at line 1"):
-        GENERATORS["aiperf"].count(tmp_path)
+        generator_of("aiperf").count(tmp_path)
 
 
 def test_inference_perf_requests_are_counted(tmp_path: Path) -> None:
     found = {"successes": {"count": 3}, "failures": {"count": 1, "by_label": {"503 - Unavailable": {"count": 1}}}}
     (tmp_path / "summary_lifecycle_metrics.json").write_text(json.dumps(found))
-    assert GENERATORS["inference-perf"].count(tmp_path) == Counts(4, 1, "503 - Unavailable")
+    assert generator_of("inference-perf").count(tmp_path) == Counts(4, 1, "503 - Unavailable")
 
 
-@pytest.mark.parametrize("name", sorted(GENERATORS))
+@pytest.mark.parametrize("name", sorted(one.name for one in SHIPPED))
 def test_missing_results_are_an_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(DataQualityError, match=f"{name} left no "):
-        GENERATORS[name].count(tmp_path)
+        generator_of(name).count(tmp_path)
 
 
 def test_missing_generator_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     message = "aiperf 0.13.0 is not installed; run: perfdrv generators install aiperf, which needs 0.9 GB"
     with pytest.raises(UsageError, match=message):
-        installing.program_of(GENERATORS["aiperf"], "")
-    assert installing.program_of(GENERATORS["aiperf"], "/opt/aiperf") == "/opt/aiperf"
+        installing.program_of(generator_of("aiperf"), "")
+    assert installing.program_of(generator_of("aiperf"), "/opt/aiperf") == "/opt/aiperf"
 
 
 def test_busy_child_process_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +260,7 @@ def test_missing_generators_are_listed_without_those_that_have_no_package(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     missing = FilterModule().filters()["missing_generators"]
     assert [text.split(" is not")[0] for text in missing(["aiperf", "llm-load-test"])] == ["aiperf 0.13.0"]
-    folder = installing.environment(GENERATORS["aiperf"])
+    folder = installing.environment(generator_of("aiperf"))
     folder.mkdir(parents=True)
     (folder / ".complete").touch()
     assert missing(["aiperf"]) == []
@@ -216,10 +276,10 @@ def test_failed_installation_leaves_no_environment(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     lines: list[str] = []
     with pytest.raises(PerfError, match="failed: no such version"):
-        installing.install(GENERATORS["aiperf"], lines.append)
+        installing.install(generator_of("aiperf"), lines.append)
     assert lines == [f"installing aiperf 0.13.0 for {python}: 0.9 GB and about 4 min"]
-    assert not installing.environment(GENERATORS["aiperf"]).exists()
-    assert not installing.is_installed(GENERATORS["aiperf"])
+    assert not installing.environment(generator_of("aiperf")).exists()
+    assert not installing.is_installed(generator_of("aiperf"))
 
 
 def program(path: Path, script: str) -> None:
@@ -239,10 +299,10 @@ def test_python_of_the_driver_is_used_if_the_generator_supports_it(
         f"mkdir -p $3/bin; printf '#!/bin/sh\n{pip}' > $3/bin/python; chmod +x $3/bin/python",
     )
     lines: list[str] = []
-    installing.install(GENERATORS["aiperf"], lines.append)
+    installing.install(generator_of("aiperf"), lines.append)
     assert lines[0].startswith(f"installing aiperf 0.13.0 for {tmp_path}/driver-python")
     assert lines[1].startswith("Installing collected packages …")
-    assert installing.is_installed(GENERATORS["aiperf"])
+    assert installing.is_installed(generator_of("aiperf"))
 
 
 def test_python_that_does_not_run_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -253,4 +313,4 @@ def test_python_that_does_not_run_is_passed_over(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(
         UsageError, match=r"needs Python 3\.12 or 3\.13; install one, so that python3\.13 is in the PATH"
     ):
-        installing.install(GENERATORS["inference-perf"], lambda _text: None)
+        installing.install(generator_of("inference-perf"), lambda _text: None)

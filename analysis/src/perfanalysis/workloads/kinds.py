@@ -1,8 +1,8 @@
 """The known kinds of workloads: those in Python, declared ones of this and of other packages, and the user's.
 
 A kind in Python is a module with `WORKLOAD`, and a line in `PYTHON_KINDS`. A folder in this package with a
-`workload.yml` needs no line. Another package names such folders by an entry point. A kind is loaded if a run has its
-marker, or if all are requested.
+`workload.yml` needs no line. Another package names such folders and modules by entry points. A kind is loaded if a run
+has its marker, or if all are requested.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ PYTHON_KINDS: Mapping[str, str] = {
 SHIPPED = Path(__file__).parent
 # sequences of folders with a workload.yml
 GROUP = "perfanalysis.kinds"
+# tables like PYTHON_KINDS
+PYTHON_GROUP = "perfanalysis.python_kinds"
 
 
 class Kinds:
@@ -101,6 +103,11 @@ def shipped() -> Kinds:
     loaders: dict[str, Callable[[], WorkloadType[Any]]] = {
         marker: partial(_python_kind, module) for marker, module in PYTHON_KINDS.items()
     }
+    for point, table in load_entry_points(PYTHON_GROUP, Mapping).items():
+        for marker, module in table.items():
+            if marker in loaders:
+                raise UsageError(f"{point}: another kind has the marker {marker}")
+            loaders[marker] = partial(_python_kind, module)
     for folder in _declared_folders():
         declared = declaration(folder)
         if declared.marker in loaders:

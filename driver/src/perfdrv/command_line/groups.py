@@ -51,7 +51,8 @@ class Lazy:
         target: Its place, `package.module:attribute`.
         help: Its line in the list of commands.
         in_project: Whether its code needs the project's collection, which is made importable first.
-        of_any: Whether it only reads runs. Outside a project, the collection of the driver's own project suffices then.
+        of_any: Whether it uses no files of a project. Outside a project, the collection of the driver's own project
+            suffices then.
     """
 
     target: str

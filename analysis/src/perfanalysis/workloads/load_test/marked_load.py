@@ -21,24 +21,26 @@ if TYPE_CHECKING:
 def one_stage(
     source: RecordingFiles,
     marker: str,
-    summary: str,
+    summary: str | None,
     columns: RequestColumns,
     stated: Callable[[Document, pd.DataFrame], Iterable[Stated]],
 ) -> LoadTables:
     """Return the tables of requests of one stage, and the comparison of the generator's summary with them.
 
     Args:
+        summary: The file of the generator's summary; None if it writes none.
         stated: Returns the values of the summary, with the completed requests that they are about.
     """
     requests = columns.frame([0], [0])
     completed = requests[requests["outcome"].to_numpy() == COMPLETED]
-    document = mapping(source.json(summary, optional=True))
+    document = mapping(source.json(summary, optional=True)) if summary else {}
     tables = LoadTables(
         requests=requests,
         stages=STAGES.of_rows([_stage_row(source, marker)] if len(columns.lists) else []),
         stated=STATED.of_rows(list(rows(list(stated(document, completed))))),
     )
-    find_disagreements(source, summary, tables.stated)
+    if summary:
+        find_disagreements(source, summary, tables.stated)
     return tables
 
 

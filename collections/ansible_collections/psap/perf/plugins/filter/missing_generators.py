@@ -5,11 +5,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: missing_generators
-short_description: List the load generators that are not installed
+short_description: List the load generators that are unknown or not installed
 version_added: 0.1.0
 description:
   - Returns a sentence with the command that installs it for each load generator without an environment on this machine.
-    Generators that have no package are left out.
+    Generators that have no package are left out. An unknown name has a sentence too.
 author: The psap.perf developers (@openshift-psap)
 options:
   _input:
@@ -37,7 +37,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.evaluation import INSTALLABLE
+from ansible_collections.psap.perf.plugins.module_utils.serving.evaluation import installable_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
@@ -54,8 +54,9 @@ def _missing(args: Mapping[str, Any]) -> list[str]:
     found = []
     for name in args[INPUT]:
         try:
-            if INSTALLABLE[name].installation:
-                program_of(INSTALLABLE[name], "")
+            program = installable_of(name)
+            if program.installation:
+                program_of(program, "")
         except UsageError as error:
             found.append(str(error))
     return found

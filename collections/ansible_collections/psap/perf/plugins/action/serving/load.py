@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads
     invocation,
     load_facts,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import marker
 from ansible_collections.psap.perf.plugins.modules.serving.load import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -46,7 +46,7 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Run the program to its end, unless a Job ran it, and count the requests in its results."""
         load = context.arguments(Arguments)
-        generator = GENERATORS[load.generator]
+        generator = generator_of(load.generator)
         artifacts = context.directory / "artifacts"
         artifacts.mkdir(parents=True, exist_ok=True)
         watch, late = CpuWatch(), list[str]()
@@ -63,7 +63,7 @@ class ActionModule(CommandAction):
 
 
 def _run_here(context: VerbContext, load: Load, artifacts: Path, watch: CpuWatch) -> None:
-    generator = GENERATORS[load.generator]
+    generator = generator_of(load.generator)
     inputs, written = context.directory / "src", context.directory / "results"
     for folder in (inputs, written):
         folder.mkdir(parents=True, exist_ok=True)

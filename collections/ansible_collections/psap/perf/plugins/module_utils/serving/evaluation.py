@@ -17,7 +17,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Installation,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import Installable
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of, generators
 
 FILE = "evaluation.json"
 _STDERR = "_stderr"
@@ -35,8 +35,25 @@ class Evaluator:
 LM_EVAL = Evaluator(
     "lm-eval", "lm_eval", Installation(("lm-eval[api]==0.4.13",), "0.4.13", ("3.11", "3.12", "3.13"), 0.8, 3)
 )
-INSTALLABLE: Mapping[str, Installable] = {**GENERATORS, LM_EVAL.name: LM_EVAL}
-"""The programs with a dedicated environment: the load generators, and the evaluator."""
+
+
+def installables() -> Mapping[str, Installable]:
+    """Return the programs with a dedicated environment by their names: the load generators, and the evaluator.
+
+    Raises:
+        PerfError: As `generators`.
+    """
+    return {**generators(), LM_EVAL.name: LM_EVAL}
+
+
+def installable_of(name: str) -> Installable:
+    """Return the program *name*.
+
+    Raises:
+        UsageError: If it does not exist.
+        PerfError: As `generators`.
+    """
+    return LM_EVAL if name == LM_EVAL.name else generator_of(name)
 
 
 @dataclass(frozen=True, slots=True)

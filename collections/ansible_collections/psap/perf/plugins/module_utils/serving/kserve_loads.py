@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import refuse_unsupported_arguments
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 
 _OWN_COMMAND = "llm-load-test"
 # arguments of serving_run_load that settings of the flow determine
@@ -28,6 +28,6 @@ def refuse_kserve_loads(values: Mapping[str, Any]) -> None:
         return
     given = {"concurrency": 1, **{argument: values[setting] for argument, setting in _ARGUMENTS.items()}}
     try:
-        refuse_unsupported_arguments(given, GENERATORS[name])
+        refuse_unsupported_arguments(given, generator_of(name))
     except UsageError as error:
         raise UsageError(f"kserve_load_generator: {error}") from error

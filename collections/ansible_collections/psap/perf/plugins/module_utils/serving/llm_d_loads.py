@@ -12,7 +12,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     COMPLETIONS,
     refuse_unsupported_arguments,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import data_at, multiple
 
 GUIDELLM = "guidellm"
@@ -46,7 +46,7 @@ def llm_d_loads(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
         return ()
     loads = tuple(_loads(settings))
     for load in loads:
-        refuse_unsupported_arguments(load, GENERATORS[name])
+        refuse_unsupported_arguments(load, generator_of(name))
     return loads
 
 

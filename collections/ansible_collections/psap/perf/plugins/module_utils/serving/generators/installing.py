@@ -65,13 +65,24 @@ def program_of(generator: Installable, program: str) -> str:
     if program:
         return str(Path(program).expanduser())
     if generator.installation is None:
-        raise UsageError(f"{generator.name} has no package on PyPI; set the path of its program")
+        return _find_program(generator)
     if not is_installed(generator):
         raise UsageError(
             f"{generator.name} {generator.installation.version} is not installed; run: perfdrv generators install "
             f"{generator.name}, which needs {_cost(generator.installation)}"
         )
     return str(environment(generator) / "bin" / generator.program)
+
+
+def _find_program(generator: Installable) -> str:
+    """Return the path of a program that is installed beside this Python, or is in the PATH."""
+    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    found = shutil.which(generator.program, path=places)
+    if found is None:
+        raise UsageError(
+            f"cannot find the program {generator.program} of {generator.name} in the PATH; set the path of its program"
+        )
+    return found
 
 
 def install(generator: Installable, print_line: Callable[[str], None]) -> Path:
@@ -147,7 +158,9 @@ def _run(words: Sequence[str], print_line: Callable[[str], None]) -> None:
 
 def _installation(generator: Installable) -> Installation:
     if generator.installation is None:
-        raise UsageError(f"{generator.name} has no package on PyPI; set the path of its program")
+        raise UsageError(
+            f"perfdrv cannot install {generator.name}; put its program {generator.program} in the PATH or set its path"
+        )
     return generator.installation
 
 

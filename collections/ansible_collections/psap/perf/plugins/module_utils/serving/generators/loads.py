@@ -14,7 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Load,
     refuse_unsupported,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 
 _IN_POD = Folders("/inputs", "/results", "/data")
@@ -39,7 +39,7 @@ def invocation(load: Load, folders: Folders) -> Invocation:
     Raises:
         UsageError: If the generator cannot create the load.
     """
-    generator = GENERATORS[load.generator]
+    generator = generator_of(load.generator)
     refuse_unsupported(load, generator)
     invoked = generator.invoke(load, folders)
     files = invoked.files if load.tokenizer else {**tokenizer_files(), **invoked.files}
@@ -58,7 +58,7 @@ def load_job(load: Load, data_claim: str, start_timeout: str) -> LoadJob:
     """
     if (load.data_file or load.trace_file) and not data_claim:
         raise UsageError("a Job reads data_file and trace_file from a claim; set data_claim")
-    generator = GENERATORS[load.generator]
+    generator = generator_of(load.generator)
     invoked = invocation(load, _IN_POD)
     return LoadJob(
         (load.program or generator.program, *invoked.arguments),
