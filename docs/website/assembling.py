@@ -13,7 +13,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.naming import group
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import SHARED_ROLE, CommandSpec
 
-from docs.website import collection, kpi_page, settings_pages
+from docs.website import collection, gallery, kpi_page, settings_pages
 from docs.website.commands import commands_by_group, example, words
 from docs.website.markdown_pages import Link, Page
 from docs.website.topsail_page import topsail_page
@@ -42,6 +42,7 @@ def assemble(folder: Path) -> None:
 
     Raises:
         collection.CollectionError: a page of the collection cannot be generated.
+        gallery.GalleryError: a report of the gallery cannot be generated.
         UsageError: a declaration of the project is wrong.
     """
     project = Project(PROJECT)
@@ -59,6 +60,7 @@ def assemble(folder: Path) -> None:
         "settings/index.md": _settings_index(project),
         **{f"settings/{name}.md": settings_pages.flow_page(project, project.flow(name)) for name in project.flows},
         "coming-from-topsail.md": topsail_page(project.roles),
+        "gallery.md": gallery.page(),
         "presets.md": settings_pages.presets_page(project),
         "kpis/index.md": kpi_page.kpi_page(DOCS),
         "exit-codes.md": _exit_codes(Page((DOCS / "driver.md").read_text(encoding="utf-8"))),
@@ -75,6 +77,7 @@ def assemble(folder: Path) -> None:
     for name in _FILES:
         shutil.copytree(DOCS / name, folder / name)
     shutil.copytree(_HERE / "static", folder / "static")
+    gallery.write_reports(folder / "extra" / gallery.FOLDER)
     shutil.copy(_HERE / "conf.py", folder)
 
 
@@ -194,6 +197,8 @@ def _page_made_of(path: Path, anchor: str) -> str | None:
     """Return the page that is generated from a declaration in the repository, if any."""
     if path == _COLLECTION / "meta/groups.yml":
         return f"commands/{anchor or 'index'}.md"
+    if path == _HERE / "gallery.py":
+        return "gallery.md"
     if path == _COLLECTION / "meta/topsail.yml":
         return "coming-from-topsail.md"
     if path.match("roles/*/meta/argument_specs.yml"):

@@ -34,6 +34,8 @@ graphviz_output_format = "svg"
 html_theme = "furo"
 html_title = "psap.perf"
 html_static_path = ["static"]
+# the reports of the gallery
+html_extra_path = ["extra"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
