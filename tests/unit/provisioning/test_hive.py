@@ -75,7 +75,7 @@ def test_foreign_claim_is_neither_used_nor_released(tmp_path: Path) -> None:
     hub, journal = Hub(), _journal(tmp_path)
     _create(hub, journal)
     other = _journal(tmp_path / "other", run="another-run")
-    with pytest.raises(ClusterError, match="which is not of another-run/sutest"):
+    with pytest.raises(ClusterError, match="that another-run/sutest did not create"):
         _create(hub, other)
     assert not release(hub.cluster(), other.record)
     assert len(hub.claims()) == 1

@@ -85,7 +85,7 @@ def test_cluster_is_found_again_after_a_lost_response(manager: ClusterManager, t
 def test_foreign_cluster_is_neither_used_nor_deleted(manager: ClusterManager, tmp_path: Path) -> None:
     request(manager, journal_of(tmp_path).record, PLAN)
     other = journal_of(tmp_path, host="driver").record
-    with pytest.raises(ClusterError, match="OCM has a cluster perf-1, which is not of run-1/driver"):
+    with pytest.raises(ClusterError, match="OCM has a cluster perf-1 that run-1/driver did not create"):
         request(manager, other, PLAN)
     assert not delete(manager, other, 1.0, ignore, lambda _message: None)
 

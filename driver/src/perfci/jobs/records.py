@@ -21,6 +21,7 @@ from perfdrv.errors import EXIT_FAILED, exit_code_text
 from perfdrv.runs.durations import duration_text
 from perfdrv.runs.outcome import read_outcome, verdict_text
 from perfdrv.runs.tree import RunTree, Step, abandoned, read_document
+from perfdrv.views.remarks import first_line
 
 from perfci.jobs.job import Job, Link
 from perfci.jobs.run_log import RUN_LOG
@@ -71,7 +72,7 @@ class Report:
         document = read_document(self.run / "run.json") if self.run else {}
         reason = document.get("reason") if self.exit_code else None
         texts = [str(reason.get(key) or "") for key in ("what", "why")] if isinstance(reason, Mapping) else []
-        return _first_line(self.why) or ": ".join(_first_line(each) for each in texts if each.strip())
+        return first_line(self.why) or ": ".join(first_line(each) for each in texts if each.strip())
 
     @property
     def verdict(self) -> str:
@@ -80,10 +81,6 @@ class Report:
         runs = int(mapping(verdict.get("history")).get("runs") or 0)
         text = verdict_text(verdict)
         return f"{text} (compared with {counted(runs, 'run')} of the history)" if text and runs else text
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]
 
 
 def write_files(
@@ -130,7 +127,7 @@ def _columns(failure: Failure, run: Path | None) -> tuple[str, ...]:
     """Return time, task, message, place, directory, and the kind of failure unless the test failed."""
     code = failure.exit_code
     kind = "" if code == EXIT_FAILED or failure.interrupted else f"exit code {code}: {exit_code_text(code)}"
-    columns = (failure.at, failure.what, _first_line(failure.why), failure.where, _place(failure, run), kind)
+    columns = (failure.at, failure.what, first_line(failure.why), failure.where, _place(failure, run), kind)
     return tuple(map(one_line, columns))
 
 
@@ -187,7 +184,7 @@ def _commands(run: Path) -> Iterator[Step]:
 
 
 def _case(step: Step, run: Path) -> Case:
-    return Case(str(step.directory.relative_to(run)), _OUTCOMES.get(step.status, ""), _first_line(step.error))
+    return Case(str(step.directory.relative_to(run)), _OUTCOMES.get(step.status, ""), first_line(step.error))
 
 
 def _kpi_cases(run: Path) -> Iterator[Case]:

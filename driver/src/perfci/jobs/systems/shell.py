@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Mapping
 from pathlib import Path
+
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import user_name
 
 from perfci.jobs.job import Job, Link, folders, grace_of, kind_of
 
@@ -24,7 +24,7 @@ class Shell:
     def job(self, environment: Mapping[str, str]) -> Job:
         """Return a manual job of this user."""
         artifacts, shared = folders(environment, Path(ARTIFACTS))
-        user = environment.get("USER") or _user()
+        user = environment.get("USER") or user_name()
         return Job(
             system=self.name,
             kind=kind_of(environment, "manual"),
@@ -42,11 +42,3 @@ class Shell:
 
     def show(self, job: Job, links: tuple[Link, ...], summary: str, environment: Mapping[str, str]) -> None:
         """Do nothing: a shell shows the output."""
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # the user of a container may have no name
-        return str(os.getuid())

@@ -1,8 +1,9 @@
-"""Processes that must not outlive the one that needs them."""
+"""Processes that must not outlive the one that needs them; the user of this one."""
 
 from __future__ import annotations
 
 import ctypes
+import getpass
 import os
 import signal
 import sys
@@ -76,3 +77,12 @@ def _parents() -> Iterator[tuple[int, int]]:
         fields = stat.rpartition(")")[2].split()
         if fields and fields[0] != "Z":
             yield int(entry.name), int(fields[1])
+
+
+def user_name() -> str:
+    """Return the name of the user on this machine."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # the user of a container may have no name
+        return str(os.getuid())

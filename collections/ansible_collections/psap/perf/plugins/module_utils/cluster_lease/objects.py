@@ -7,8 +7,6 @@ duration by the clock of the API server, so that no machine with a wrong clock t
 from __future__ import annotations
 
 import datetime
-import getpass
-import os
 import re
 import socket
 from collections.abc import Iterable, Mapping
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import parse_utc, utc_text
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import user_name
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import MANAGED_BY, Manifest
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
@@ -56,7 +55,7 @@ class Holder:
     def here(cls, run: str, what: str, directory: Path, workflow: str = "") -> Holder:
         """Return the holder for a run on this machine."""
         machine = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return cls(run, what, user(), socket.gethostname(), machine, str(directory), workflow)
+        return cls(run, what, user_name(), socket.gethostname(), machine, str(directory), workflow)
 
     def is_gone(self, here: Holder) -> bool:
         """Return whether its run has ended; False if it is on another machine than *here*."""
@@ -208,15 +207,6 @@ def write(cluster: Cluster, manifest: Manifest, former: Lease | None) -> Lease:
         return lease_of(cluster.create(manifest))
     metadata = {**manifest["metadata"], "resourceVersion": former.resource_version}
     return lease_of(cluster.replace({**manifest, "metadata": metadata}))
-
-
-def user() -> str:
-    """Return the name of the user on this machine."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # the user of a container may have no name
-        return str(os.getuid())
 
 
 def clock() -> datetime.datetime:

@@ -93,8 +93,7 @@ def claim(hub: Cluster, journal: Journal) -> bool:
             found = hub.get(pool.claim(record.name))
     if found is None or not _is_of(found, record):
         raise ClusterError(
-            f"a ClusterClaim {record.name} exists in {pool.namespace}, which is not of {_mark(record)}; choose another "
-            "name"
+            f"{pool.namespace} has a ClusterClaim {record.name} that {record.mark} did not create; choose another name"
         )
     return False
 
@@ -244,7 +243,7 @@ def _secret(hub: Cluster, namespace: str, name: str | None) -> dict[str, str]:
 
 
 def _claim_manifest(record: ClusterRecord, pool: Pool) -> Manifest:
-    annotations = {_OWNER: _mark(record), _WHO: record.owner, _TAGS: json.dumps(record.tags)}
+    annotations = {_OWNER: record.mark, _WHO: record.owner, _TAGS: json.dumps(record.tags)}
     return {
         "apiVersion": API_VERSION,
         "kind": "ClusterClaim",
@@ -262,9 +261,5 @@ def _pool_of(record: ClusterRecord) -> Pool:
     return Pool(str(record.destruction["namespace"]), str(record.destruction["pool"]))
 
 
-def _mark(record: ClusterRecord) -> str:
-    return f"{record.run}/{record.host}"
-
-
 def _is_of(found: Manifest, record: ClusterRecord) -> bool:
-    return (found["metadata"].get("annotations") or {}).get(_OWNER) == _mark(record)
+    return (found["metadata"].get("annotations") or {}).get(_OWNER) == record.mark

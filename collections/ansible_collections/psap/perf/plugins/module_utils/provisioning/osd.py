@@ -92,7 +92,7 @@ def body_of(record: ClusterRecord, plan: ManagedPlan) -> dict[str, Any]:
             "tags": tags,
         },
         "nodes": {"compute": plan.nodes or plan.fewest_nodes, "compute_machine_type": {"id": plan.machine_type}},
-        "properties": {_OWNER: _mark(record)},
+        "properties": {_OWNER: record.mark},
         **({"version": {"id": f"openshift-v{plan.release}"}} if plan.release else {}),
         **({"expiration_timestamp": record.expires} if plan.expires else {}),
     }
@@ -122,7 +122,7 @@ def request(manager: ClusterManager, record: ClusterRecord, plan: ManagedPlan) -
             if found is None:
                 raise
     if found is None or not _is_of(found, record):
-        raise ClusterError(f"OCM has a cluster {record.name}, which is not of {_mark(record)}; choose another name")
+        raise ClusterError(f"OCM has a cluster {record.name} that {record.mark} did not create; choose another name")
     if found.get("state") == _LEAVING:
         raise ClusterError(f"the cluster {record.name} is being deleted; wait for its end, or choose another name")
     return missing
@@ -215,9 +215,5 @@ def _reason(found: dict[str, Any]) -> str:
     return str(status.get("provision_error_message") or status.get("description") or "")
 
 
-def _mark(record: ClusterRecord) -> str:
-    return f"{record.run}/{record.host}"
-
-
 def _is_of(found: dict[str, Any], record: ClusterRecord) -> bool:
-    return bool((found.get("properties") or {}).get(_OWNER) == _mark(record))
+    return bool((found.get("properties") or {}).get(_OWNER) == record.mark)

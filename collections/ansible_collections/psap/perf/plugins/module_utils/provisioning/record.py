@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import getpass
 import hashlib
 import os
 import re
@@ -21,6 +20,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds, utc_text
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing, json_text, read_json
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import user_name
 
 FOLDER = "clusters"
 SCHEMA = "psap.perf/cluster-record/1"
@@ -88,6 +88,11 @@ class ClusterRecord:
         """Return whether flows do not destroy it."""
         return self.keep and self.phase == CREATED
 
+    @property
+    def mark(self) -> str:
+        """Return the text that distinguishes its objects from those of other runs."""
+        return f"{self.run}/{self.host}"
+
     def document(self) -> dict[str, Any]:
         """Return the document that is written."""
         return {"schema": SCHEMA, **asdict(self)}
@@ -133,7 +138,7 @@ def new_record(
         method=method,
         name=name,
         run=run,
-        owner=owner or _user(),
+        owner=owner or user_name(),
         created=utc_text(now),
         time_to_live=str(time_to_live),
         expires=utc_text(now + datetime.timedelta(seconds=lifetime)),
@@ -232,11 +237,3 @@ class Journal:
             # the run's folder, after its last cluster
             folder.parent.rmdir()
         return changed
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # a container's user may have no name
-        return str(os.getuid())
