@@ -43,7 +43,7 @@ def test_trace_is_an_arrival_pattern(tmp_path: Path) -> None:
         ("kind\nJob\n", r"trace.csv:1: the header is kind; it must have time_s"),
         ("time_s,gpu\n0,1\n", r"trace.csv:1: the header is time_s,gpu"),
         ("time_s,time_s\n0,1\n", r"trace.csv:1: the header is time_s,time_s"),
-        ("time_s\n", r"trace.csv: a trace needs a row"),
+        ("time_s\n", r"trace.csv: the trace has no rows"),
         ("time_s\n0\nsoon\n", r"trace.csv:3: time_s is 'soon'"),
         ("time_s\n-1\n", r"trace.csv:2: time_s is '-1'"),
         ("time_s\nnan\n", r"trace.csv:2: time_s is 'nan'"),

@@ -68,7 +68,7 @@ def read_trace(path: Path) -> Trace:
     except csv.Error as error:
         raise UsageError(f"{path}:{reader.reader.line_num}: {error}") from error
     if not rows:
-        raise UsageError(f"{path}: a trace needs a row for each workload, and has none")
+        raise UsageError(f"{path}: the trace has no rows; write one for each workload")
     return Trace(str(path), tuple(rows))
 
 
