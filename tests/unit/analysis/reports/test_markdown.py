@@ -46,21 +46,6 @@ def read_back(text: str) -> str:
     return re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", re.sub(r"\]\([^)]*\)", "]", text))
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("a | b `c` \\|", r"a \| b \`c\` \\\|"),
-        ("one\ntwo\r\nthree\rfour", "one two three four"),
-        ("<b>*~# [x](y)", r"\<b\>\*\~\# \[x\](y)"),
-        ("a &lt; b", r"a \&lt; b"),
-        # Between letters it is no emphasis.
-        ("completed_ratio __main__ _x y_ 1__2", r"completed_ratio \_\_main\_\_ \_x y\_ 1__2"),
-    ],
-)
-def test_text_is_escaped(text: str, written: str) -> None:
-    assert plain(text) == written
-
-
 def test_table_omits_columns_that_only_draw_bars() -> None:
     fields = (Field("a|b"), Field("length", "span"), Field("wait", "number", "s"))
     rows = [(Cell("x"), Cell("bar"), Cell("1"))]
