@@ -30,6 +30,7 @@ from tests.data.load_searches import write_load_search
 from tests.data.load_tests import Load, write_guidellm, write_llm_load_test
 from tests.data.pipeline_tests import PipelineTest, pipeline_test, write_pipelines
 from tests.data.prometheus_windows import gpu, write_window
+from tests.data.replica_tests import write_autoscale, write_rollout
 from tests.data.result_trees import lts_payload
 from tests.data.synthetic_queue import EPOCH
 from tests.data.synthetic_runs import Shape, write_run
@@ -103,6 +104,11 @@ def _load_search(directory: Path) -> None:
 
 def _cold_starts(directory: Path) -> None:
     write_cold_starts(directory / RUN / "000__cell")
+
+
+def _replicas(directory: Path) -> None:
+    write_autoscale(directory / RUN / "000__cell")
+    write_rollout(directory / RUN / "001__cell")
 
 
 def _evaluation(directory: Path) -> None:
@@ -257,6 +263,7 @@ TARGETS: Mapping[str, Target] = {
     "load tests": Target(_load_tests, ("kpi {input}/run",), 20),
     "load search": Target(_load_search, ("kpi {input}/run",), 10),
     "cold starts": Target(_cold_starts, ("kpi {input}/run",), 10),
+    "replicas": Target(_replicas, ("kpi {input}/run",), 10),
     "evaluation": Target(_evaluation, ("kpi {input}/run",), 10),
     "container engine": Target(_container_bench, ("kpi {input}/run",), 20),
     "boot": Target(_boot_timing, ("kpi {input}/run",), 20),

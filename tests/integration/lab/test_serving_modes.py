@@ -1,4 +1,4 @@
-"""What the flow kserve measures beside a load, with models that a lab serves: accuracy, cold starts."""
+"""What the flow kserve measures beside a load, with models that a lab serves: accuracy, cold starts, rollouts."""
 
 from __future__ import annotations
 
@@ -82,3 +82,53 @@ def test_cold_starts_are_measured_by_step(labs: Labs, kserve: Cluster, tmp_path:
     assert found["cold_start_ready_p50", None] >= 0.9
     assert found["cold_start_answer_p50", None] >= found["cold_start_ready_p50", None] + 0.1
     assert "Steps of the starts" in (run / "report/index.html").read_text()
+
+
+def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.2, itl: 0.01}", f"{PREFIX}start-delay": "1s"},
+        "kserve_rollout_after": "4s",
+        "kserve_concurrency": [2],
+        "kserve_max_queries": 150,
+        "kserve_max_output_tokens": 5,
+        **LLM_LOAD_TEST,
+        "kserve_query_count": 0,
+    }
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    words = ("perfdrv", "run", "kserve", "-p", "kserve_rollout", "-e")
+    ran = lab.run(tmp_path, *words, json.dumps(settings))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    (path,) = run.rglob("rollout.json")
+    document = json.loads(path.read_text())
+    check(document)
+    assert document["samples"][0]["ready_new"] == 0
+    assert document["samples"][-1]["ready_new"] == document["samples"][-1]["ready"] == 1
+    found = kpis_of(run)
+    assert found["rollout_time", None] >= 0.9
+    assert found["rollout_latency_before", None] >= 0.2
+    assert "Replicas beside the load" in (run / "report/index.html").read_text()
+    # the API server refuses the change before the load
+    settings["kserve_rollout_change"] = {"spec": {"predictor": {"mode1": 1}}}
+    refused = lab.run(tmp_path / "refused", *words, json.dumps(settings))
+    assert refused.returncode != 0
+    assert "mode1" in refused.stdout + refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"kserve_mode": "rollout"}, "kserve_mode rollout needs kserve_rollout_change"),
+        ({"kserve_mode": "autoscale"}, "kserve_mode autoscale and rollout need a Deployment"),
+        ({"kserve_mode": "cold_start", "kserve_cold_starts": 0}, "kserve_cold_starts must be at least 1"),
+    ],
+)
+def test_incomplete_modes_are_refused(
+    labs: Labs, kserve: Cluster, tmp_path: Path, setting: dict[str, Any], message: str
+) -> None:
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    given = {"perf_kubeconfig": str(lab.kubeconfig), **setting}
+    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", "-e", json.dumps(given))
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert message in refused.stdout + refused.stderr

@@ -11,11 +11,12 @@ from ansible_collections.psap.perf.plugins.module_utils.base.processes import na
 PROCESS_NAME = "perf-profile"
 
 
-def detach(work: Callable[[], None]) -> None:
+def detach(work: Callable[[], None], name: str = PROCESS_NAME) -> None:
     """Run *work* in a process that outlives this one, and return immediately.
 
     Args:
         work: Ends by itself, and writes its result and its errors to a file. It opens its own connections.
+        name: The name of the process.
     """
     child = os.fork()
     if child:
@@ -29,7 +30,7 @@ def detach(work: Callable[[], None]) -> None:
         os.closerange(0, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         for _stream in (0, 1, 2):
             os.open(os.devnull, os.O_RDWR)
-        name_process(PROCESS_NAME)
+        name_process(name)
         work()
     finally:
         os._exit(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfE
 
 _WRITER = "perfanalysis.verdicts.thresholds.write"
 _LOADS = "perfanalysis.verdicts.thresholds.loads"
+_PHASES = "perfanalysis.verdicts.thresholds.phases"
 
 
 def check(thresholds: Mapping[str, object], workloads: int | None = None) -> tuple[str, ...]:
@@ -56,6 +57,22 @@ def judge_load(directory: Path, limits: Mapping[str, object]) -> dict[str, Any]:
     except errors.AnalysisError as error:
         raise _convert_error(error) from error
     return row
+
+
+def loads_over_time(
+    directories: Sequence[Path], phases_of: Callable[[float, float], Mapping[str, tuple[float, float]]]
+) -> dict[str, Any]:
+    """Return the requests of load tests over time, and by the phases of the last one, from its start and end.
+
+    Raises:
+        PerfError: If the results of a load cannot be read.
+    """
+    phases, errors = _perfanalysis(_PHASES)
+    try:
+        found: dict[str, Any] = phases.loads_over_time(directories, phases_of)
+    except errors.AnalysisError as error:
+        raise _convert_error(error) from error
+    return found
 
 
 def _perfanalysis(module: str) -> tuple[Any, Any]:

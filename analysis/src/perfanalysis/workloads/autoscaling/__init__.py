@@ -1,0 +1,1 @@
+"""How the replicas of a served model follow its load."""
