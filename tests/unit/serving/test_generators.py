@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Folders,
     Load,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.inputs import check_location
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
     invocation,
     load_facts,
@@ -196,6 +197,19 @@ def test_job_reads_data_from_a_claim_only() -> None:
     assert job.results["/results/profile_export.jsonl"] == "results/profile_export.jsonl"
     # no network is needed for the tokenizer
     assert "tokenizer.json" in job.files
+
+
+def test_job_reads_the_claim_of_a_location() -> None:
+    job = load_job(load(trace_file="pvc://traces/day/a.jsonl", concurrency=0, requests=0), "", "5m")
+    assert (job.claim, "/data/day/a.jsonl" in job.words) == ("traces", True)
+    with pytest.raises(UsageError, match="from one claim, not data, traces"):
+        load_job(load(data_file="pvc://traces/a.jsonl"), "data", "5m")
+
+
+@pytest.mark.parametrize("text", ["ftp://a/b", "s3://bucket", "pvc://claim/../a", "s3:///a"])
+def test_other_location_of_data_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no data set or trace; write a path, s3://BUCKET/KEY or pvc://CLAIM/PATH"):
+        check_location(text, in_job=False)
 
 
 def test_facts_state_the_generator_and_its_load() -> None:

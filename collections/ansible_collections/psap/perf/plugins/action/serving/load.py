@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
+from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Access, Keys
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import API_KEY, Folders, Load
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.cpu import CpuWatch
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.inputs import fetched
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import (
     invocation,
@@ -30,6 +33,9 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 @dataclass(frozen=True, slots=True)
 class Arguments(Load):
     ran_in_job: bool
+    data_claim: str
+    s3_endpoint: str
+    s3_credentials: str
 
 
 class ActionModule(CommandAction):
@@ -51,9 +57,12 @@ class ActionModule(CommandAction):
         artifacts.mkdir(parents=True, exist_ok=True)
         watch, late = CpuWatch(), list[str]()
         if not load.ran_in_job:
+            if load.data_claim:
+                raise UsageError("data_claim is for a Job; set image, or remove it")
+            sent = fetched(load, _access(context, load), _folder(context, "src"))
             facts = {"load": load.words, "flavor": load.flavor, "phase": load.phase, "round": load.round}
             with recorded_metrics(context, artifacts, facts, load.timeout_s) as late:
-                _run_here(context, load, artifacts, watch)
+                _run_here(context, sent, artifacts, watch)
         # the clock of this machine, by which some generators record times
         here = {"monotonic_offset_s": time.time() - time.monotonic(), "generator_cpu": watch.document()}
         position: dict[str, str | int] = {"phase": load.phase, "round": load.round}
@@ -62,11 +71,20 @@ class ActionModule(CommandAction):
         return load_result(generator.count(artifacts / generator.results_folder), late)
 
 
+def _folder(context: VerbContext, name: str) -> Path:
+    folder = context.directory / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _access(context: VerbContext, load: Arguments) -> Access:
+    keys = Keys.parse(context.secret(load.s3_credentials)) if load.s3_credentials else None
+    return Access(load.s3_endpoint, keys=keys)
+
+
 def _run_here(context: VerbContext, load: Load, artifacts: Path, watch: CpuWatch) -> None:
     generator = generator_of(load.generator)
-    inputs, written = context.directory / "src", context.directory / "results"
-    for folder in (inputs, written):
-        folder.mkdir(parents=True, exist_ok=True)
+    inputs, written = _folder(context, "src"), _folder(context, "results")
     invoked = invocation(load, Folders(str(inputs.absolute()), str(written.absolute())))
     program = program_of(generator, load.program)
     for name, text in invoked.files.items():

@@ -12,11 +12,14 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     COMPLETIONS,
     refuse_unsupported_arguments,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.inputs import check_location
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import data_at, multiple
 
 GUIDELLM = "guidellm"
 """The generator that has its own command, with all kinds of its loads and data."""
+REPLAYS = "aiperf"
+"""The generator that replays traces at their times."""
 _APIS = {"chat_completions": CHAT, "text_completions": COMPLETIONS}
 # arguments of serving_run_load, by the names of guidellm's synthetic texts
 _DATA = {
@@ -41,13 +44,40 @@ def llm_d_loads(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: If the generator cannot create the load.
     """
-    name = settings["llm_d_load_generator"]
+    name, trace = settings["llm_d_load_generator"], settings["llm_d_trace"]
+    if trace:
+        _check_trace(settings)
     if name == GUIDELLM:
         return ()
-    loads = tuple(_loads(settings))
+    loads = tuple([_replay(settings)] if trace else _loads(settings))
     for load in loads:
         refuse_unsupported_arguments(load, generator_of(name))
     return loads
+
+
+def _check_trace(settings: Mapping[str, Any]) -> None:
+    if settings["llm_d_load_generator"] != REPLAYS:
+        raise UsageError(f"llm_d_trace: only {REPLAYS} replays traces; set llm_d_load_generator to it")
+    if settings["llm_d_data_file"]:
+        raise UsageError("llm_d_trace and llm_d_data_file are both set; remove one of them")
+    try:
+        check_location(settings["llm_d_trace"], in_job=bool(settings["llm_d_load_image"]))
+    except UsageError as error:
+        raise UsageError(f"llm_d_trace: {error}") from error
+
+
+def _replay(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "api": _APIS[settings["llm_d_request_type"]],
+        "trace_file": settings["llm_d_trace"],
+        "concurrency": 0,
+        "rate": 0.0,
+        "duration": 0,
+        "requests": 0,
+        "data_file": "",
+        "tokenizer": settings["llm_d_processor"],
+        "api_key": settings["llm_d_api_key"],
+    }
 
 
 def _loads(settings: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

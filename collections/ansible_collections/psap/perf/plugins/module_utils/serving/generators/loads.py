@@ -14,6 +14,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Load,
     refuse_unsupported,
 )
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.inputs import in_job
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 
@@ -22,7 +23,7 @@ _IN_POD = Folders("/inputs", "/results", "/data")
 
 @dataclass(frozen=True, slots=True)
 class LoadJob:
-    """The Job of a load: its command, its files and environment, the artifacts of its results, and its limits."""
+    """The Job of a load: its command, files, environment, the artifacts of its results, its limits, and its claim."""
 
     words: tuple[str, ...]
     files: Mapping[str, str]
@@ -31,6 +32,7 @@ class LoadJob:
     load: str
     timeout_s: float
     deadline_s: int
+    claim: str
 
 
 def invocation(load: Load, folders: Folders) -> Invocation:
@@ -50,14 +52,15 @@ def load_job(load: Load, data_claim: str, start_timeout: str) -> LoadJob:
     """Return the Job of a load.
 
     Args:
-        data_claim: The claim with the data set or trace; empty for none.
+        data_claim: The claim with the data set or trace; empty for none, or for that of a pvc:// location.
         start_timeout: The limit until the pod has a node.
 
     Raises:
         UsageError: If the generator cannot create the load, or the Job has no such file.
     """
-    if (load.data_file or load.trace_file) and not data_claim:
-        raise UsageError("a Job reads data_file and trace_file from a claim; set data_claim")
+    load, claim = in_job(load, data_claim)
+    if (load.data_file or load.trace_file) and not claim:
+        raise UsageError("a Job reads data_file and trace_file from a claim; write pvc://CLAIM/PATH or set data_claim")
     generator = generator_of(load.generator)
     invoked = invocation(load, _IN_POD)
     return LoadJob(
@@ -68,6 +71,7 @@ def load_job(load: Load, data_claim: str, start_timeout: str) -> LoadJob:
         load.words,
         load.timeout_s,
         deadline_s(start_timeout, load.timeout_s),
+        claim,
     )
 
 
