@@ -30,7 +30,7 @@ from perfanalysis.workloads.scale_test import (
     pods,
     steps,
 )
-from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.kpis import KPIS, on_top
 from perfanalysis.workloads.scale_test.measures import Measures, measure
 from perfanalysis.workloads.scale_test.outcomes import accounting_findings
 from perfanalysis.workloads.scale_test.parser import ALWAYS, FILES, parse
@@ -86,7 +86,7 @@ def analyse(tables: ScaleTestTables, place: Place, method: Method) -> Analysis:
         *_of_accounting(measures, place),
         *_findings(tables, measures, place),
     )
-    kpis = evaluate(KPIS, measures, _absent(place, stated))
+    kpis = on_top(evaluate(KPIS, measures, _absent(place, stated)), gangs=len(measures.placements) > 0)
     return Analysis(
         place=place,
         title="Scale test",

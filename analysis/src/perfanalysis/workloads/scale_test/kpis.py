@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from msgspec import structs
 
-from perfanalysis.workloads.kpis import Direction, Kpi, statistic_kpis
+from perfanalysis.workloads.kpis import Direction, Kpi, KpiValue, statistic_kpis
 from perfanalysis.workloads.percentiles import Value
 from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
@@ -174,3 +175,14 @@ KPIS: tuple[Kpi[Measures], ...] = (
     *SCHEDULING_KPIS,
     *CONTROL_PLANE_KPIS,
 )
+
+
+def on_top(values: tuple[KpiValue, ...], *, gangs: bool) -> tuple[KpiValue, ...]:
+    """Return the KPIs; those of scheduling have a headline only with gangs in a topology, and with a number."""
+    names = {kpi.name for kpi in SCHEDULING_KPIS}
+    return tuple(
+        value
+        if value.name not in names or (gangs and value.number is not None)
+        else structs.replace(value, headline=None)
+        for value in values
+    )

@@ -249,6 +249,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "ratio",
         "higher",
         _jain("mean_held"),
+        "Fairness",
     ),
     Kpi(
         "fairness_jain_by_demand",
@@ -327,6 +328,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "{domain}",
         "lower",
         _of_gangs("domains"),
+        "Domains per gang",
     ),
     Kpi(
         "placement_excess",
@@ -348,8 +350,11 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "ratio",
         "higher",
         _of_gangs("complete"),
+        "Gangs complete",
     ),
-    *statistic_kpis("gang_admission", GANG_ADMISSION, "lower", _gang_admission, once=True),
+    *statistic_kpis(
+        "gang_admission", GANG_ADMISSION, "lower", _gang_admission, {"p99": "Gang admission, P99"}, once=True
+    ),
     Kpi(
         "devices_in_use",
         "Most devices that claims held at the same time",
@@ -377,6 +382,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "ratio",
         "lower",
         _fragmentation(0),
+        "Fragmentation",
     ),
     Kpi("gpu_fragmentation_max", "The same, its maximum", "ratio", "lower", _fragmentation(1)),
     Kpi("nodes_lost", "Nodes that became not ready or were removed while the test ran", "nodes", "lower", _nodes_lost),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 from perfanalysis.workloads.kpis import KpiValue, evaluate
-from perfanalysis.workloads.scale_test.kpis import KPIS
+from perfanalysis.workloads.scale_test.kpis import KPIS, on_top
 from perfanalysis.workloads.scale_test.measures import measure
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables
 
@@ -81,6 +82,20 @@ def test_workload_that_ended_without_a_start_is_not_starved() -> None:
 def test_single_workloads_of_each_size_have_no_longest_wait() -> None:
     found = kpis(tables([submission("a", 1.0), submission("b", 1.0, gpus=2.0)], life("a", created=2.0)))
     assert found["longest_wait_ratio"].reason == "no two workloads of the same size waited"
+
+
+def test_scheduling_has_headlines_only_with_gangs_and_numbers() -> None:
+    values = evaluate(KPIS, measure(tables(WAITING, WAITED), {}, {}))
+    plain, of_gangs = (
+        {value.name for value in on_top(values, gangs=gangs) if value.headline} for gangs in (False, True)
+    )
+    assert {"makespan", "completed_ratio"} <= plain
+    # no topology is recorded
+    assert of_gangs == plain
+    known = [structs.replace(value, number=1.0) for value in values]
+    assert {value.name for value in on_top(tuple(known), gangs=True) if value.headline} - plain == {
+        *("fairness_jain", "gpu_fragmentation", "placement_domains", "gangs_complete_ratio", "gang_admission_p99"),
+    }
 
 
 def test_order_and_ramp_kpis_match_hand_computation() -> None:
