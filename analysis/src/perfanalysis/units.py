@@ -69,6 +69,7 @@ TABLE: tuple[Unit, ...] = (
             ("devices", "device"),
             ("claims", "claim"),
             ("pairs", "pair"),
+            ("domains", "domain"),
             ("samples", "sample"),
             ("tokens", "token"),
             ("steps", "step"),

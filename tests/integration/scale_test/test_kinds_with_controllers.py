@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, PerfError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
@@ -240,6 +240,15 @@ def test_job_sets_wait_in_queues_of_kueue(submission: Submission) -> None:
         "completed": 12,
     }
     assert (counts["JobSet", "suspended"], counts["JobSet", "started"]) == (12, 12)
+
+
+@pytest.mark.parametrize("kind", ["leaderworkerset", "trainjob", "deployment", "pod"])
+def test_kind_without_a_webhook_of_kueue_is_refused_in_a_queue(submission: Submission, kind: str) -> None:
+    submission.kind, submission.count = kind, 1
+    submission.tenants = [Tenant(submission.namespace, "gold", quota=4)]
+    with pytest.raises(ClusterError, match="does not queue workloads of kind"):
+        submission.submit()
+    assert not (submission.folder / "artifacts" / "submissions.jsonl").exists()
 
 
 def test_trace_mixes_them_with_other_kinds(submission: Submission) -> None:

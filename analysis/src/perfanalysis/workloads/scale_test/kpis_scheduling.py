@@ -261,7 +261,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     Kpi(
         "longest_wait_ratio",
         "Longest wait until all pods were bound, divided by the median of workloads of the same size and priority",
-        "ratio",
+        "times",
         "lower",
         _longest_wait,
     ),
@@ -325,7 +325,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     Kpi(
         "placement_domains",
         "Domains of the smallest declared level of the topology in which a gang was bound, on average",
-        "{domain}",
+        "domains",
         "lower",
         _of_gangs("domains"),
         "Domains per gang",
@@ -333,7 +333,7 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
     Kpi(
         "placement_excess",
         "Of these, domains beyond the fewest that could have held the gang at its admission, on average",
-        "{domain}",
+        "domains",
         "lower",
         _of_gangs("excess"),
     ),
@@ -353,7 +353,12 @@ SCHEDULING_KPIS: tuple[Kpi[Measures], ...] = (
         "Gangs complete",
     ),
     *statistic_kpis(
-        "gang_admission", GANG_ADMISSION, "lower", _gang_admission, {"p99": "Gang admission, P99"}, once=True
+        "gang_admission",
+        GANG_ADMISSION,
+        "lower",
+        _gang_admission,
+        {"p50": "Gang admission, median", "p99": "Gang admission, P99"},
+        once=True,
     ),
     Kpi(
         "devices_in_use",
