@@ -241,6 +241,7 @@ test-deep-fuzz: $(DEV) ## 10,000 damaged inputs
 # the base of the image in the tests: no registry of images can be reached there
 build/image-base:
 	@sh tests/scripts/install_debian.sh "podman buildah debootstrap docker-registry" podman buildah debootstrap docker-registry
+	@mkdir -p build
 	@debootstrap --variant=minbase --include=ca-certificates,git,python3-pip,python3-venv bookworm $@.partial
 	@mv $@.partial $@
 
