@@ -15,7 +15,7 @@ import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, connect
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.client import Question, connect
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from perfanalysis.workloads.run_analysis import analyse_run
 from perflab.cluster.model_pods import MODEL

@@ -24,7 +24,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     complete,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import Connect, forwarding
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import connect
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.client import connect
 from perflab.control_plane.certificates import Authority
 
 from tests.unit.serving.test_endpoints import body, serve_answer

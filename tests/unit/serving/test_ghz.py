@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import count_requests
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.ghz import count_requests
 
 REAL = Path(__file__).parents[2] / "data/foreign/load_tests/ghz-0.121.0.json"
 

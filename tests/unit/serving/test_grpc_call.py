@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_call import INPUTS, grpc_call
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.call import INPUTS, grpc_call
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.ghz import IN_POD
 
 ROLES = Path(__file__).parents[3] / "collections/ansible_collections/psap/perf/roles"
 TEMPLATE = ROLES / "shared_wisdom_job/templates/job.yml.j2"

@@ -15,7 +15,7 @@ import grpc.aio
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import Answer, AnswerError, Caller, Endpoint
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import (
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.client import (
     Question,
     compile_proto,
     connect,

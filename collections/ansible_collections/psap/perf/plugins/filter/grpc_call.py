@@ -57,7 +57,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_call import grpc_call
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.call import grpc_call
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 

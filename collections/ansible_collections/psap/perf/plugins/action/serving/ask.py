@@ -23,7 +23,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import
     complete,
 )
 from ansible_collections.psap.perf.plugins.module_utils.serving.forwarding import forwarding
-from ansible_collections.psap.perf.plugins.module_utils.serving.grpc_client import Question, connect
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.client import Question, connect
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.serving.ask import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import completing
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD, OUTPUT, WARM_UP, count_requests
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.ghz import IN_POD, OUTPUT, WARM_UP, count_requests
 from ansible_collections.psap.perf.plugins.modules.serving.ghz import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.pod_results import fetch_results

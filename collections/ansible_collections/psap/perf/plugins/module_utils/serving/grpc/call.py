@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.ghz import IN_POD
+from ansible_collections.psap.perf.plugins.module_utils.serving.grpc.ghz import IN_POD
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 
 INPUTS = "/inputs"

@@ -1,0 +1,1 @@
+"""Calls of served models over gRPC: by ghz in a Job, and one request from here."""
