@@ -31,7 +31,7 @@ from ansible_collections.psap.perf.plugins.module_utils.base.arguments import co
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import Folders, Load
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import is_installed, program_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.loads import invocation, load_facts
-from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import GENERATORS
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of, generators
 from ansible_collections.psap.perf.plugins.module_utils.settings.specs import read_command
 from perfanalysis.workloads.load_test.document import DEFINITIONS
 from perflab.serving.models import Latency, ServedModel
@@ -156,7 +156,7 @@ def write_prompts(path: Path) -> Path:
 def measured(generator: str, url: str, asked: argparse.Namespace) -> Figures:
     """Load the model, and return the figures."""
     with tempfile.TemporaryDirectory() as name:
-        folder, known = Path(name), GENERATORS[generator]
+        folder, known = Path(name), generator_of(generator)
         artifacts = folder / "run/000__load/artifacts"
         inputs, results = folder / "inputs", artifacts / known.results_folder
         for each in (inputs, results):
@@ -213,7 +213,7 @@ def text(value: float | None) -> str:
 
 def chosen(program: str) -> Sequence[str]:
     """Return the generators that are installed, and llm-load-test if its program is named."""
-    installed = [name for name, one in GENERATORS.items() if one.installation and is_installed(one)]
+    installed = [name for name, one in generators().items() if one.installation and is_installed(one)]
     return [*installed, *([LLM_LOAD_TEST] if program else [])]
 
 

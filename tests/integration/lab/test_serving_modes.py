@@ -49,10 +49,14 @@ def test_wrong_answers_are_measured_beside_the_speed(labs: Labs, kserve: Cluster
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     assert [one["value"] for one in kpis if one["name"] == "accuracy"] == [0.75]
     assert "the accuracy of words is 0.75, below its minimum 0.9" in (run / "report/index.html").read_text()
+    settings["kserve_accuracy_tasks"] = {"missing": 0}
+    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
+    assert refused.returncode == 2
+    assert "lm_eval refuses the tasks missing: Tasks not found: missing" in refused.stdout + refused.stderr
     settings["kserve_accuracy_tasks_path"] = "/missing"
     refused = lab.run(tmp_path, "perfdrv", "run", "kserve", *words, json.dumps(settings))
     assert refused.returncode != 0
-    assert "kserve_accuracy_tasks_path: the directory /missing does not exist" in refused.stdout + refused.stderr
+    assert "tasks_path: the directory /missing does not exist" in refused.stdout + refused.stderr
 
 
 def test_cold_starts_are_measured_by_step(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:

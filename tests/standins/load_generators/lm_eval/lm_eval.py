@@ -14,6 +14,12 @@ _ATTEMPTS = 5
 
 def main() -> int:
     parser = argparse.ArgumentParser()
+    if sys.argv[1] == "validate":
+        # a task of the tests has one name
+        folder, task = sys.argv[sys.argv.index("--include_path") + 1], sys.argv[sys.argv.index("--tasks") + 1]
+        exists = (Path(folder) / f"{task}.jsonl").exists()
+        print("All tasks found and valid" if exists else f"Tasks not found: {task}")
+        return 0 if exists else 1
     parser.add_argument("run")
     for name in ("model", "model_args", "tasks", "include_path", "output_path", "seed"):
         parser.add_argument(f"--{name}", required=True)

@@ -13,7 +13,7 @@ description:
 author: The psap.perf developers (@openshift-psap)
 options:
   _input:
-    description: The names of load generators, or V(lm-eval).
+    description: The names of load generators.
     type: list
     elements: str
     required: true
@@ -37,8 +37,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.serving.evaluation import installable_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.installing import program_of
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generator_of
 from ansible_collections.psap.perf.plugins.plugin_utils.filters import INPUT, documented
 
 
@@ -54,9 +54,9 @@ def _missing(args: Mapping[str, Any]) -> list[str]:
     found = []
     for name in args[INPUT]:
         try:
-            program = installable_of(name)
-            if program.installation:
-                program_of(program, "")
+            generator = generator_of(name)
+            if generator.installation:
+                program_of(generator, "")
         except UsageError as error:
             found.append(str(error))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -109,8 +109,20 @@ def refuse_invalid(evaluation: Evaluation) -> None:
             raise UsageError(f"{name} cannot be negative, but is {getattr(evaluation, name)}")
     if evaluation.concurrency < 1:
         raise UsageError(f"concurrency must be at least 1, not {evaluation.concurrency}")
-    if evaluation.tasks_path and not Path(evaluation.tasks_path).expanduser().is_dir():
-        raise UsageError(f"tasks_path: the directory {evaluation.tasks_path} does not exist")
+
+
+def task_options(tasks: Collection[str], tasks_path: str) -> tuple[str, ...]:
+    """Return the options of lm_eval that name the tasks and the directory of further ones.
+
+    Raises:
+        UsageError: If that directory does not exist.
+    """
+    if not tasks_path:
+        return ("--tasks", ",".join(tasks))
+    folder = Path(tasks_path).expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"tasks_path: the directory {tasks_path} does not exist")
+    return ("--tasks", ",".join(tasks), "--include_path", str(folder))
 
 
 def arguments(evaluation: Evaluation, results: Path) -> tuple[str, ...]:
@@ -133,9 +145,7 @@ def _options(evaluation: Evaluation, results: Path) -> Iterator[str]:
     yield from ("--model_args", json.dumps(model_args))
     if evaluation.api == CHAT:
         yield "--apply_chat_template"
-    yield from ("--tasks", ",".join(evaluation.tasks))
-    if evaluation.tasks_path:
-        yield from ("--include_path", str(Path(evaluation.tasks_path).expanduser().absolute()))
+    yield from task_options(evaluation.tasks, evaluation.tasks_path)
     if evaluation.samples:
         yield from ("--limit", str(evaluation.samples))
     if evaluation.fewshot >= 0:
