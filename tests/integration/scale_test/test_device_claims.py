@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.dev
     DeviceRequest,
 )
 
-from .conftest import Lab, Submission, running_lab
+from .conftest import PROGRAMS, Lab, Submission, running_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.deep]
 
@@ -29,6 +30,12 @@ WORDS = ("created", "allocated", "reserved", "released")
 def _devices_lab() -> Iterator[Lab]:
     options = ("--nodes", "2", "--dra", "--mig", "--with", "trainer", "--with", "training-operator")
     with running_lab("device-claims", *options) as lab:
+        yield lab
+
+
+@pytest.fixture(name="domains_lab", scope="module")
+def _domains_lab() -> Iterator[Lab]:
+    with running_lab("device-domains", "--nodes", "4", "--dra", "--topology", "nvlink=2") as lab:
         yield lab
 
 
@@ -85,11 +92,7 @@ def test_pods_of_a_workload_share_a_claim(submission: Submission) -> None:
     submission.claims = [DeviceClaim("one", (ClaimRequest("gpu", GPU),), shared=True)]
     rows = completed(submission)
     assert Counter(row["transition"] for row in rows if row["transition"] in WORDS) == dict.fromkeys(WORDS, 3)
-    nodes = defaultdict(set)
-    for row in submission.rows("transitions"):
-        if row["kind"] == "Pod" and row["transition"] == "scheduled":
-            nodes[row["workload"]].add(row["node"])
-    assert [len(names) for names in nodes.values()] == [1, 1, 1]
+    assert [len(names) for names in nodes_of_workloads(submission)] == [1, 1, 1]
     # the cleanup deletes them; they hold nothing
     assert len(left(submission, "resourceclaims")) == 3
     assert {(row["gpus"], row["pods"]) for row in submission.rows("submissions")} == {(1, 4)}
@@ -137,3 +140,54 @@ def test_kind_that_drops_claims_is_refused(submission: Submission) -> None:
     with pytest.raises(UsageError, match=r"pods of a PyTorchJob .* cannot claim devices"):
         submission.submit()
     assert left(submission, "resourceclaimtemplates") == []
+
+
+def nodes_of_workloads(submission: Submission) -> list[set[str]]:
+    nodes = defaultdict(set)
+    for row in submission.rows("transitions"):
+        if row["kind"] == "Pod" and row["transition"] == "scheduled":
+            nodes[row["workload"]].add(row["node"])
+    return list(nodes.values())
+
+
+# nodes are assigned to the two domains in turn
+DOMAINS = [{"node-0000", "node-0002"}, {"node-0001", "node-0003"}]
+
+
+def test_expression_selects_the_gpus_of_one_nvlink_domain(domains_lab: Lab, tmp_path: Path) -> None:
+    second = f"device.attributes['{GPU}'].nvlinkDomain == 'nvlink-1'"
+    submission = Submission(tmp_path, domains_lab, gpus=0, count=4)
+    submission.claims = [DeviceClaim("own", (ClaimRequest("gpu", GPU, 8, (second,)),))]
+    completed(submission)
+    assert set().union(*nodes_of_workloads(submission)) == DOMAINS[1]
+
+
+def test_pods_that_share_a_channel_run_in_one_nvlink_domain(domains_lab: Lab, tmp_path: Path) -> None:
+    # each of two workloads needs both nodes of a domain
+    submission = Submission(tmp_path, domains_lab, gpus=8, pods=2, count=2, duration_s=5.0)
+    channel = ClaimRequest("one", "compute-domain-default-channel.nvidia.com")
+    submission.claims = [DeviceClaim("channel", (channel,), shared=True)]
+    rows = [row for row in completed(submission) if row["transition"] == "allocated"]
+    assert all(nodes in DOMAINS for nodes in nodes_of_workloads(submission))
+    assert Counter((row["node"] is None, row["devices"], row["gpus"]) for row in rows) == {
+        (True, 1, 0): 2,
+        (False, 8, 8): 4,
+    }
+
+
+def test_scaling_publishes_slices_that_are_missing(domains_lab: Lab, tmp_path: Path) -> None:
+    submission = Submission(tmp_path, domains_lab)
+    path = "/apis/resource.k8s.io/v1/resourceslices"
+
+    async def names() -> set[str]:
+        async with submission.lab.client() as client:
+            return {each["metadata"]["name"] for each in (await client.request("GET", path)).document()["items"]}
+
+    async def delete(name: str) -> None:
+        async with submission.lab.client() as client:
+            assert (await client.request("DELETE", f"{path}/{name}")).succeeded
+
+    before = asyncio.run(names())
+    asyncio.run(delete("node-0001-gpu.nvidia.com-0"))
+    subprocess.run([str(PROGRAMS / "perflab"), "scale", "--nodes", "4", "--name", domains_lab.folder.name], check=True)
+    assert asyncio.run(names()) == before
