@@ -15,10 +15,10 @@ from perflab.processes.state import Lab
 
 from tests.integration.conftest import PROJECT
 from tests.integration.conftest import Lab as RunLab
-from tests.integration.load_clients import guidellm
 
 from .labs import Cluster, Labs, wait_for
 from .serving import LLM, NAMESPACE, address, create, deployments, is_ready, remove
+from .serving_flows import llm_d_settings, read_kpis, successful_run
 from .workloads import PREFIX
 
 pytestmark = pytest.mark.deep
@@ -127,27 +127,18 @@ def test_refused_configuration_ends_the_deployment_with_its_message(
 
 
 def test_flow_reports_the_hits_of_the_prefix_caches(labs: Labs, lab: Lab, tmp_path: Path) -> None:
-    settings = {
-        "perf_kubeconfig": str(lab.kubeconfig),
-        "llm_d_model_uri": "hf://facebook/opt-125m",
-        "llm_d_model_name": "opt",
-        "llm_d_flavor": "intelligentrouting-x2",
-        "llm_d_scheduler_config": ["approximate-prefix-cache", "prefix-and-load"],
-        "llm_d_annotations": {f"{PREFIX}model": DECLARED},
-        "llm_d_gateway_class": "lab",
-        "llm_d_gateway_namespace": NAMESPACE,
-        "llm_d_server_metrics": True,
-        "llm_d_server_metrics_interval": "0.2s",
-        "llm_d_rate": [2],
-        "llm_d_max_requests": 10,
-        "llm_d_guidellm_program": guidellm(tmp_path),
-    }
-    runs = tmp_path / "runs"
+    settings = llm_d_settings(
+        tmp_path,
+        llm_d_flavor="intelligentrouting-x2",
+        llm_d_scheduler_config=["approximate-prefix-cache", "prefix-and-load"],
+        llm_d_annotations={f"{PREFIX}model": DECLARED},
+        llm_d_server_metrics=True,
+        llm_d_server_metrics_interval="0.2s",
+        llm_d_max_requests=10,
+    )
     before = picker_metrics(lab).get('inference_objective_request_total{model_name="opt",target_model_name="opt"}', 0)
-    ran = RunLab(NAME, lab.kubeconfig).run(runs, "perfdrv", "run", "llm_d", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
-    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    run = successful_run(lab, tmp_path / "runs", "llm_d", settings)
+    kpis = read_kpis(run)
     assert [one["value"] for one in kpis if one["name"] == "requests_failed"] == [0, 0]
     assert [one["value"] for one in kpis if one["name"] == "server_output_tokens"] == [30, 30]
     # the picker's own metrics, without a Prometheus

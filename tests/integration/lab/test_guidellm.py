@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tests.integration.conftest import Lab as RunLab
 
 from .labs import Cluster, Labs, wait_for
 from .serving import NAME, NAMESPACE, SERVICE, create, is_ready, predictor, remove
-from .workloads import PREFIX
+from .serving_flows import kpi_values, model_annotations, only_run, successful_run
 
 ALONE = "guidellm"
 PROGRAMS = PROJECT / "build/guidellm/bin"
@@ -34,16 +33,12 @@ def tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.deep
 def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, tmp_path: Path, tokenizer: Path) -> None:
     """Each replica answers 4 requests concurrently, with 100 ms and 10 ms: of 8 on one, half wait for the others."""
-    runs = tmp_path / "runs"
-    kubeconfig = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models").kubeconfig
+    lab = labs.up(ALONE, "--nodes", "2", "--with", "kserve", "--with", "models")
     settings = {
-        "perf_kubeconfig": str(kubeconfig),
         "llm_d_flavor": FLAVORS,
         # KServe's templates, not OpenShift AI's
         "llm_d_vllm_args_in": "arguments",
-        "llm_d_annotations": {
-            f"{PREFIX}model": "{name: facebook/opt-125m, ttft: 0.1, itl: 0.01, concurrency: 4}",
-        },
+        "llm_d_annotations": model_annotations(name="facebook/opt-125m", ttft=0.1, itl=0.01, concurrency=4),
         "llm_d_gateway_class": "lab",
         "llm_d_gateway_namespace": "default",
         "llm_d_guidellm_program": str(PROGRAMS / "guidellm"),
@@ -53,13 +48,8 @@ def test_three_flavors_at_four_rates_have_the_configured_latencies(labs: Labs, t
         "llm_d_processor": str(tokenizer),
         "llm_d_data": "kind=synthetic_text,prompt_tokens=32,output_tokens=10",
     }
-    lab = RunLab(ALONE, kubeconfig)
-    ran = lab.run(runs, "perfdrv", "run", "llm_d", "-p", "llm_d_opt_125m", "-e", json.dumps(settings))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
-    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    loads = [one for one in kpis if "load" in one["labels"]]
-    found = {(one["name"], one["labels"]["flavor"], one["labels"]["load"]): one["value"] for one in loads}
+    run = successful_run(lab, tmp_path / "runs", "llm_d", settings, "-p", "llm_d_opt_125m")
+    found = kpi_values(run, "flavor", "load")
     for flavor in FLAVORS:
         for load in LOADS:
             assert found["requests_failed", flavor, load] == 0
@@ -100,11 +90,10 @@ def test_real_guidellm_measures_the_configured_latencies(
     runs = tmp_path / "runs"
     ran = lab.run(runs, "perfdrv", "toolbox", "llm-d", "run-guidellm-benchmark", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = runs.iterdir()
+    run = only_run(runs)
     reported = lab.run(runs, "perfanalysis", "report", str(run))
     assert reported.returncode == 0, reported.stdout + reported.stderr
-    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    found = {(one["name"], one["labels"]["load"]): one["value"] for one in kpis}
+    found = kpi_values(run, "load")
     for load in ("1 user", "4 users", "8 users"):
         assert found["requests_failed", load] == 0
         assert found["itl_p50", load] == pytest.approx(0.01, rel=0.5)

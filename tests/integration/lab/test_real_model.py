@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from perflab.cluster import real_node
@@ -15,6 +14,7 @@ from tests.integration.driver.killing import kill_all
 from tests.schemas import check_file
 
 from .labs import Cluster, Labs, wait_for
+from .serving_flows import kpi_values, only_run
 
 pytestmark = pytest.mark.deep
 NAME = "realmodel"
@@ -41,17 +41,11 @@ def run_flow(real: RunLab, runs: Path, *words: str) -> Path:
     """Run the flow to its successful end; return the run."""
     ran = real.run(runs, "perfdrv", "run", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = (path for path in runs.iterdir() if path.is_dir() and not path.is_symlink())
-    return run
+    return only_run(runs)
 
 
 def of_flow(real: RunLab, preset: str = "kserve_real") -> tuple[str, ...]:
     return ("kserve", "-p", preset, "-e", json.dumps({"perf_kubeconfig": str(real.kubeconfig)}), *SETTINGS)
-
-
-def kpis(run: Path) -> dict[tuple[str, str | None], Any]:
-    found = json.loads((run / "report/kpis.json").read_text())["kpis"]
-    return {(one["name"], one["labels"].get("load")): one["value"] for one in found}
 
 
 def check_nothing_is_left(cluster: Cluster) -> None:
@@ -62,7 +56,7 @@ def check_nothing_is_left(cluster: Cluster) -> None:
 
 def test_real_model_is_served_loaded_and_removed(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
     run = run_flow(real, tmp_path, *of_flow(real))
-    found = kpis(run)
+    found = kpi_values(run, "load")
     for load in ("1 user", "4 users"):
         assert found["requests_failed", load] == 0
         assert found["output_tokens_per_second", load] > 0
@@ -101,7 +95,7 @@ def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster
     kill_all(tmp_path)
     driver.communicate()
     run = run_flow(real, tmp_path, "--resume", "latest")
-    found = kpis(run)
+    found = kpi_values(run, "load")
     assert [found["requests_failed", load] for load in ("1 user", "4 users")] == [0, 0]
     attempts = json.loads((run / "run.json").read_text())["attempts"]
     assert [one["status"] for one in attempts] == ["interrupted", "ok"]
@@ -112,7 +106,7 @@ def test_aiperf_loads_the_model_from_a_pod(labs: Labs, real: RunLab, cluster: Cl
     loaded = labs.run("image", "load", "--name", NAME, "aiperf")
     assert loaded.returncode == 0, loaded.stderr
     run = run_flow(real, tmp_path, *of_flow(real, "kserve_real_aiperf"))
-    found = kpis(run)
+    found = kpi_values(run, "load")
     for load in ("1 user", "4 users"):
         assert found["requests_failed", load] == 0
         assert found["ttft_p50", load] > 0
