@@ -60,10 +60,11 @@ class Cluster:
     pods: list[dict[str, Any]] = field(default_factory=lambda: [pod(0, ready=True)])
     changes: list[tuple[Mapping[str, Any], bool]] = field(default_factory=list)
     left: int = 0
+    load_pods: list[dict[str, Any]] = field(default_factory=list)
 
     def list(self, query: Query) -> tuple[list[dict[str, Any]], str]:
-        if query.kind != "Pod":
-            return [], "1"
+        if query.kind != "Pod" or query.label_selector == "psap.perf/load":
+            return self.load_pods, "1"
         self.left -= 1
         if len(self.pods) > 1 and self.left <= 0 and not self.stuck:
             self.pods = [*self.pods[:-1], pod(len(self.pods) - 1, ready=True)]
@@ -145,7 +146,7 @@ def record(cluster: Cluster, folder: Path, ansible: int, **given: Any) -> list[d
     numbers, listed = itertools.count(), cluster.list
 
     def list_and_stop(query: Query) -> tuple[list[dict[str, Any]], str]:
-        if next(numbers) == 2:
+        if query.label_selector != "psap.perf/load" and next(numbers) == 3:
             (folder / STOP_FILE).touch()
         return listed(query)
 
@@ -154,14 +155,32 @@ def record(cluster: Cluster, folder: Path, ansible: int, **given: Any) -> list[d
     return [json.loads(line) for line in (folder / SAMPLES_FILE).read_text().splitlines()]
 
 
-def test_recorder_changes_the_model_once_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("in_job", [False, True])
+def test_recorder_changes_the_model_once_the_load_generator_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, in_job: bool
+) -> None:
     monkeypatch.setattr(replicas, "_INTERVAL_S", 0.01)
-    cluster = Cluster()
+    running: dict[str, Any] = {"status": {"initContainerStatuses": [{"state": {"running": {}}}]}}
+    cluster = Cluster(load_pods=[running] if in_job else [])
+    if not in_job:
+        log = tmp_path / "003__serving__run_load" / "artifacts" / "run.log"
+        log.parent.mkdir(parents=True)
+        log.touch()
     lines = record(cluster, tmp_path, os.getpid())
     assert list(lines[0]) == ["change_s"]
-    assert [line["ready_new"] for line in lines[1:-1]] == [1, 1, 1]
+    assert [line["ready_new"] for line in lines[1:-1]] == [1, 1, 1, 1]
     assert lines[-1] == {"ended": True}
     assert cluster.changes == [({"spec": {}}, False)]
+
+
+def test_recorder_waits_for_the_load_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicas, "_INTERVAL_S", 0.01)
+    waiting: dict[str, Any] = {
+        "status": {"initContainerStatuses": [{"state": {"waiting": {"reason": "PodInitializing"}}}]}
+    }
+    cluster = Cluster(load_pods=[waiting])
+    record(cluster, tmp_path, os.getpid())
+    assert cluster.changes == []
 
 
 def test_recorder_ends_with_ansible_and_writes_errors(tmp_path: Path) -> None:
@@ -199,10 +218,23 @@ def test_end_of_a_rollout_writes_its_moments(
     assert not (tmp_path / SAMPLES_FILE).exists()
 
 
+def test_change_before_the_first_request_fails_the_cell(
+    use: Callable[[Cluster], Verbs], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = {**LOADS, "loads": [{**LOADS["loads"][0], "begin_s": 9.0}]}
+    monkeypatch.setattr(replicas, "loads_over_time", lambda _commands, _phases: loads)
+    (tmp_path / SAMPLES_FILE).write_text(lines_of(sample(1.0, 0), {"change_s": 2.0}, {"ended": True}))
+    with pytest.raises(DataQualityError, match="the model was changed 7 s before the first request"):
+        use(Cluster())("serving.replicas", **_SERVICE, state="ended", mode="rollout", model="tiny")
+
+
 @pytest.mark.parametrize(
     ("recorded", "message"),
     [
-        (lines_of(sample(1.0, 0), {"ended": True}), "the load ended before the change, 30 s after its command began"),
+        (
+            lines_of(sample(1.0, 0), {"ended": True}),
+            "the load ended before the change, 30 s after its generator started",
+        ),
         (lines_of({"error": "no route"}), "the replicas could not be recorded: no route"),
         ("", "the replicas could not be recorded: there is no sample"),
     ],

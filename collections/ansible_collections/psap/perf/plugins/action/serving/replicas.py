@@ -51,6 +51,9 @@ from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import show
 _INTERVAL_S = 0.5
 _END_S = 60.0
 _PROCESS = "perf-replicas"
+# the output of a load generator; the cell has no other program
+_PROGRAM_LOGS = "*__run*/artifacts/run.log"
+_LOAD_LABEL = "psap.perf/load"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,8 @@ class _Recorder:
 
     def run(self) -> None:
         """Record until the end; the last line has the reason if that was an error."""
-        begin, changed = time.monotonic(), not self.args.change
+        begin, loaded = time.monotonic(), None
+        changed = not self.args.change
         with (self.folder / SAMPLES_FILE).open("a", encoding="utf-8") as stream:
 
             def write(line: Mapping[str, Any]) -> None:
@@ -123,7 +127,9 @@ class _Recorder:
 
             try:
                 while self._goes_on(begin):
-                    if not changed and time.monotonic() - begin >= self.args.change_after:
+                    if not changed and loaded is None and self._load_began():
+                        loaded = time.monotonic()
+                    if loaded is not None and not changed and time.monotonic() - loaded >= self.args.change_after:
                         changed = True
                         at_s = time.time()
                         self.cluster.merge(_service(self.args), dict(self.args.change))
@@ -133,6 +139,14 @@ class _Recorder:
                 write({"ended": True})
             except Exception as error:
                 write({"error": f"{error or type(error).__name__}"})
+
+    def _load_began(self) -> bool:
+        """Return whether a load generator has started, as a program of this machine or in the pod of a Job."""
+        if any(self.folder.glob(_PROGRAM_LOGS)):
+            return True
+        pods, _version = self.cluster.list(Query("v1", "Pod", self.args.namespace, label_selector=_LOAD_LABEL))
+        statuses = (each for pod in pods for each in pod["status"].get("initContainerStatuses") or ())
+        return any(not each.get("state", {}).get("waiting") for each in statuses)
 
     def _goes_on(self, begin: float) -> bool:
         alive = Path(f"/proc/{self.ansible}").exists()
@@ -176,8 +190,8 @@ def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[s
     environment, lab = RunEnvironment.read(), context.lab()
     if args.mode == ROLLOUT and found.change_s is None:
         raise DataQualityError(
-            f"the load ended before the change, {args.change_after:g} s after its command began; set an earlier change "
-            "or a longer load"
+            f"the load ended before the change, {args.change_after:g} s after its generator started; set an earlier "
+            "change or a longer load"
         )
     # loads of an earlier attempt at the cell ended before the recording
     commands = [
@@ -187,6 +201,12 @@ def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[s
     ]
     loads = loads_over_time(commands, phases(found.samples, args.mode, found.change_s))
     last = max(loads["loads"], key=lambda load: float(load["begin_s"]))
+    if found.change_s is not None and found.change_s <= last["begin_s"]:
+        early = last["begin_s"] - found.change_s
+        raise DataQualityError(
+            f"the model was changed {early:.0f} s before the first request, because the load generator started slowly; "
+            f"set a change later than {args.change_after:g} s"
+        )
     moments: dict[str, Any] = {"change_s": found.change_s}
     if args.mode == ROLLOUT:
         moments["done_s"] = rolled_out_at(found.samples, found.change_s or 0.0)

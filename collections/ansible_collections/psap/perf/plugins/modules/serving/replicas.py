@@ -34,7 +34,9 @@ options:
     type: dict
     default: {}
   change_after:
-    description: Seconds from the start of the recording to the change, or a duration such as V(90s).
+    description:
+      - Seconds from the start of the load generator to the change, or a duration such as V(90s). If the change comes
+        before the first request or after the last one, I(state=ended) fails.
     type: str
     default: "0"
   timeout:
