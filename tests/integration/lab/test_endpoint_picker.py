@@ -142,7 +142,7 @@ def test_flow_reports_the_hits_of_the_prefix_caches(labs: Labs, lab: Lab, tmp_pa
     assert [one["value"] for one in kpis if one["name"] == "requests_failed"] == [0, 0]
     assert [one["value"] for one in kpis if one["name"] == "server_output_tokens"] == [30, 30]
     # the picker's own metrics, without a Prometheus
-    assert len([one for one in kpis if one["name"] == "picker_decision_p95_seconds" and one["value"] > 0]) == 2
+    assert len([one for one in kpis if one["name"] == "picker_decision_p95_mean" and one["value"] > 0]) == 2
     assert "endpoint-picker" in json.loads((run / "run.json").read_text())["lab"]["real"]
     after = picker_metrics(lab)['inference_objective_request_total{model_name="opt",target_model_name="opt"}']
     assert after - before >= 20
