@@ -77,9 +77,13 @@ def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
 def _comparison_table(
     run: Run, title: str, analyses: tuple[Analysis, ...], missing_cells: tuple[MatrixCell, ...]
 ) -> Table:
-    """Return one row per recording: the cell's values, its headline KPIs; cells without a recording are marked."""
-    headed = (value for analysis in analyses for value in analysis.kpis if value.headline)
-    headlines = list({value.name: value for value in headed}.values())
+    """Return one row per recording: the cell's values, its headline KPIs; cells without a recording are marked.
+
+    Headlines without a number in any recording are left out: the table of all KPIs has the reasons.
+    """
+    headed = [value for analysis in analyses for value in analysis.kpis if value.headline]
+    known = {value.name for value in headed if value.number is not None}
+    headlines = list({value.name: value for value in headed if not known or value.name in known}.values())
     settings = varying_settings(run)
     facts = _further_facts(analyses, settings)
     prefix = f"{run.document.get('flow')}_"
