@@ -239,7 +239,9 @@ def test_job_sets_wait_in_queues_of_kueue(submission: Submission) -> None:
         "admitted": 12,
         "completed": 12,
     }
-    assert (counts["JobSet", "suspended"], counts["JobSet", "started"]) == (12, 12)
+    # Kueue may start the first four before JobSet's controller reports that they are suspended
+    assert 8 <= counts["JobSet", "suspended"] <= 12
+    assert counts["JobSet", "started"] == 12
 
 
 @pytest.mark.parametrize("kind", ["leaderworkerset", "trainjob", "deployment", "pod"])
