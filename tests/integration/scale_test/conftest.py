@@ -25,6 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 
 from tests.data.loads import load
 from tests.integration.conftest import Lab as SharedLab
+from tests.integration.conftest import lab_with
 from tests.polling import PATIENCE_S, wait_until
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -198,6 +199,18 @@ def running_lab(name: str, *options: str) -> Iterator[Lab]:
 @pytest.fixture(name="lab", scope="package")
 def _lab(shared_lab: SharedLab) -> Lab:
     return Lab(shared_lab.kubeconfig.parent)
+
+
+@pytest.fixture(scope="package")
+def kinds_lab() -> Iterator[Lab]:
+    """Start a lab of 20 nodes with the controllers of all shipped kinds of workloads except PyTorchJobs."""
+    # an etcd that is killed keeps all data
+    products = [
+        "--fsync",
+        *(word for product in ("kueue", "jobset", "lws", "trainer", "ray") for word in ("--with", product)),
+    ]
+    with lab_with("PERF_TEST_KINDS_LAB", f"scaletest-kinds-{os.getpid()}", "--nodes", "20", *products) as lab:
+        yield Lab(lab.kubeconfig.parent)
 
 
 @pytest.fixture

@@ -85,15 +85,24 @@ def test_workloads_of_a_deleted_namespace_fail_or_are_lost(submission: Submissio
     check_fails(end, f"60 of 60 workloads submitted: .*{refusal}", DataQualityError if accounting.lost else PerfError)
 
 
-def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str) -> SessionEnd:
-    """Run the submission while the webhook validates its Jobs, each within a second."""
+# group and plural of a kind that shows whether the webhook is in force
+PROBED = ("", "configmaps")
+
+
+def run_with_webhook(
+    submission: Submission, webhook: RefusingWebhook, name: str, group: str = "batch", plural: str = "jobs"
+) -> SessionEnd:
+    """Run the submission while the webhook validates its workloads, each within a second."""
     configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
     async def scene() -> SessionEnd:
         hook = {
             "name": f"{name}.psap.perf",
             "clientConfig": {"url": webhook.url, "caBundle": base64.b64encode(webhook.certificate).decode()},
-            "rules": [{"apiGroups": ["batch"], "apiVersions": ["v1"], "resources": ["jobs"], "operations": ["CREATE"]}],
+            "rules": [
+                {"apiGroups": [of], "apiVersions": ["*"], "resources": [resource], "operations": ["CREATE"]}
+                for of, resource in ((group, plural), PROBED)
+            ],
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": submission.namespace}},
             "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
@@ -111,12 +120,10 @@ def run_with_webhook(submission: Submission, webhook: RefusingWebhook, name: str
 
     async def wait_in_force(client: ApiClient) -> None:
         """Wait until the API server calls the new webhook."""
-        jobs = f"/apis/batch/v1/namespaces/{submission.namespace}/jobs"
-        body = {"metadata": {"name": "probe", "labels": {"psap.perf/index": "9"}}, "spec": PROBE}
+        probes = f"/api/v1/namespaces/{submission.namespace}/{PROBED[1]}?dryRun=All"
+        body = {"metadata": {"name": "probe", "labels": {"psap.perf/index": "9"}}}
         once = RetryPolicy(attempts=1)
-        while (
-            await client.request("POST", f"{jobs}?dryRun=All", body=json.dumps(body).encode(), policy=once)
-        ).succeeded:
+        while (await client.request("POST", probes, body=json.dumps(body).encode(), policy=once)).succeeded:
             await asyncio.sleep(0.05)
 
     return asyncio.run(scene())
@@ -162,9 +169,6 @@ def test_quota_of_no_pods_is_named(submission: Submission) -> None:
     end = asyncio.run(scene())
     assert end.accounting.running_by_cause == {"quota none exceeded": 10}
     check_fails(end, "not finished after 1 s: .*10 not finished .quota none exceeded: 10.", PerfError)
-
-
-PROBE = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}}}
 
 
 def test_full_disk_ends_the_recording_with_valid_accounts(lab: Lab, tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.ch
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
 
-from tests.integration.conftest import lab_with
 from tests.polling import PATIENCE_S
 
 from .conftest import Lab, Submission
@@ -37,13 +34,8 @@ TOGETHER = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset"])
 
 
 @pytest.fixture(name="lab", scope="module")
-def _lab() -> Iterator[Lab]:
-    name, products = (
-        f"scaletest-kinds-{os.getpid()}",
-        ("--with", "kueue", "--with", "jobset", "--with", "lws", "--with", "trainer"),
-    )
-    with lab_with("PERF_TEST_KINDS_LAB", name, "--nodes", "20", *products) as lab:
-        yield Lab(lab.kubeconfig.parent)
+def _lab(kinds_lab: Lab) -> Lab:
+    return kinds_lab
 
 
 def of_pods(**annotations: str) -> dict[str, Any]:

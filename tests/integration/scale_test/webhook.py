@@ -76,7 +76,8 @@ class RefusingWebhook:
 
 def _answer(review: dict[str, Any], every: int) -> dict[str, Any]:
     request = review["request"]
-    index = int(request["object"]["metadata"]["labels"]["psap.perf/index"])
+    # controllers may create others of the same kind
+    index = int(request["object"]["metadata"].get("labels", {}).get("psap.perf/index", 0))
     response = {"uid": request["uid"], "allowed": index % every != every - 1}
     if not response["allowed"]:
         response["status"] = {"message": f"index {index} is refused"}
