@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.ki
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 
+from tests.polling import PATIENCE_S
+
 from .conftest import Lab, Submission
-from .test_faults_cluster import check_fails, post, run_with_webhook
+from .test_faults_cluster import FlowRun, check_fails, document, post, run_with_webhook
 from .webhook import RefusingWebhook
 
 pytestmark = [pytest.mark.lab, pytest.mark.deep, pytest.mark.usefixtures("quiet")]
@@ -176,3 +179,32 @@ def test_workload_with_an_evicted_pod_ends(submission: Submission, kind: str) ->
     accounting = during(submission, evict).accounting
     assert (getattr(accounting, KINDS[kind].evicted), accounting.lost, accounting.identity_holds) == (1, 0, True)
     assert "evicted" in {row["transition"] for row in submission.rows("transitions") if row["kind"] == "Pod"}
+
+
+PRESETS = pytest.mark.parametrize(("preset", "kind"), [("jobset", "jobset"), ("lws", "leaderworkerset")])
+NAMESPACE = "psap-perf-scale-test"
+
+
+def existing(lab: Lab, kind: str) -> list[dict[str, Any]]:
+    """Return the workloads of a kind and all pods in the namespace of the flow; none if it does not exist."""
+
+    async def found() -> list[dict[str, Any]]:
+        async with lab.client() as client:
+            paths = (KINDS[kind].resource.collection(NAMESPACE), f"/api/v1/namespaces/{NAMESPACE}/pods")
+            answers = [await client.request("GET", path) for path in paths]
+        return [each for answer in answers for each in answer.document()["items"]]
+
+    return asyncio.run(found())
+
+
+@PRESETS
+def test_flow_with_the_preset_of_a_kind_leaves_nothing(lab: Lab, tmp_path: Path, preset: str, kind: str) -> None:
+    driven = FlowRun(lab, tmp_path)
+    process = driven.start("scale_test", "-i", "lab", "-p", f"scale_test_{preset}")
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, output
+    (artifacts,) = driven.artifacts()
+    accounting = document(artifacts, "accounting")
+    assert accounting["asked"] == accounting["completed"] > 0
+    assert accounting["identity_holds"]
+    assert existing(lab, kind) == []
