@@ -18,6 +18,7 @@ from .labs import Cluster, Labs, wait_for
 from .serving import GROUP, NAME, SERVICE, VERSIONS
 from .serving_flows import (
     Settings,
+    check_knee_is_explained_by_the_queue,
     check_mode_creates_nothing,
     check_no_model_is_left,
     check_refused,
@@ -115,6 +116,22 @@ def test_search_finds_the_load_that_the_server_has_slots_for(labs: Labs, kserve:
     assert "Measures as a share of their limits" in (run / "report/index.html").read_text()
     settings["kserve_search_limits"] = {"ttft_p96": "950ms"}
     check_refused(labs.get(NAME), tmp_path, "kserve", settings, "unknown measure ttft_p96", *RAW)
+
+
+@pytest.mark.deep
+def test_knee_of_a_load_is_explained_by_the_queue_of_the_server(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """The server answers 2 requests concurrently: with more users, throughput stays and requests wait."""
+    settings: Settings = {
+        "kserve_annotations": model_annotations(ttft=0.1, itl=0.01, concurrency=2),
+        "kserve_concurrency": [1, 2, 4, 8, 16],
+        "kserve_max_queries": 80,
+        "kserve_max_output_tokens": 10,
+        **LLM_LOAD_TEST,
+        "kserve_query_count": 0,
+        "kserve_server_metrics": True,
+        "kserve_server_metrics_interval": "0.5s",
+    }
+    check_knee_is_explained_by_the_queue(successful_run(labs.get(NAME), tmp_path, "kserve", settings, *RAW))
 
 
 @pytest.mark.deep
