@@ -25,7 +25,7 @@ from ansible_collections.psap.perf.plugins.modules.serving.cold_starts import DO
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
-    is_simulated,
+    lab_parts,
     model_endpoint,
     model_service,
     ready_pods,
@@ -71,10 +71,10 @@ class ActionModule(PerfAction):
 
     def perform(self, context: VerbContext) -> VerbResult:
         """Measure each start, and keep those that ended if a later one fails."""
-        args, cluster, lab = context.arguments(Arguments), context.cluster(), context.lab()
-        shown = lab.serving(is_real=not is_simulated(cluster, args)).document() if lab else None
+        args, cluster = context.arguments(Arguments), context.cluster()
         path = open_cell(RunEnvironment.read(), args.cell.index) / _FILE
-        document = {"schema": "psap.perf/cold-starts/1", "service": args.name, **asdict(args.asked), "lab": shown}
+        identity = {"schema": "psap.perf/cold-starts/1", "service": args.name, **asdict(args.asked)}
+        document = {**identity, "lab": lab_parts(cluster, args)}
         starts: list[dict[str, Any]] = []
         for number in range(1, args.count + 1):
             steps = _measure(context, args, f"start {number} of {args.count}")

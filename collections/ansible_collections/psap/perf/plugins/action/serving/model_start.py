@@ -12,7 +12,11 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.model_start impo
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import ModelArguments, find_model_service
+from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
+    ModelArguments,
+    find_model_service,
+    lab_parts,
+)
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
@@ -52,5 +56,5 @@ class ActionModule(PerfAction):
         pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=selector))
         events, _version = cluster.list(Query("v1", "Event", args.namespace))
         found = document(asdict(args.asked), ServiceObjects(service, pods, events, args.seen))
-        write_json(context.directory / "artifacts" / FILE, found)
+        write_json(context.directory / "artifacts" / FILE, {**found, "lab": lab_parts(cluster, args)})
         return VerbResult(values={name: found[name] for name in ("steps", "seen")})

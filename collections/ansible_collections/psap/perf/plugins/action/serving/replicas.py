@@ -42,7 +42,7 @@ from ansible_collections.psap.perf.plugins.modules.serving.replicas import DOCUM
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
-    is_simulated,
+    lab_parts,
     model_service,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
@@ -187,7 +187,7 @@ def _end(context: VerbContext, args: Arguments, folder: Path) -> int:
 
 
 def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[str, Any]:
-    environment, lab = RunEnvironment.read(), context.lab()
+    environment = RunEnvironment.read()
     if args.mode == ROLLOUT and found.change_s is None:
         raise DataQualityError(
             f"the load ended before the change, {args.change_after:g} s after its generator started; set an earlier "
@@ -212,7 +212,6 @@ def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[s
         moments["done_s"] = rolled_out_at(found.samples, found.change_s or 0.0)
     else:
         moments |= {"step_s": last["begin_s"], **asdict(scale_moments(found.samples, last["begin_s"], last["end_s"]))}
-    shown = lab.serving(is_real=not is_simulated(context.cluster(), args)).document() if lab else None
     return {
         "schema": "psap.perf/replicas/1",
         "mode": args.mode,
@@ -222,7 +221,7 @@ def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[s
         "moments": moments,
         "samples": [asdict(sample) for sample in found.samples],
         **loads,
-        "lab": shown,
+        "lab": lab_parts(context.cluster(), args),
     }
 
 

@@ -57,8 +57,9 @@ class FirstSeen:
 
 @contextmanager
 def watch_start(first_seen: FirstSeen, source: Source, pods: Query, events: Query) -> Iterator[None]:
-    """Watch both until the block ends, and list them then, because a watch may be delayed."""
+    """Watch both during the block, and list them before and after it, because a watch may be delayed."""
     ended = threading.Event()
+    first_seen.update(source.list(pods)[0], source.list(events)[0])
 
     def follow(query: Query, update: Callable[[Sequence[Object]], None]) -> None:
         for found in observe(source, query, ended.is_set):

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
@@ -14,6 +15,7 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests impor
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.port_forward import forwarded
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import server_in_pod
+from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.lab import lab_of
 from ansible_collections.psap.perf.plugins.module_utils.serving.endpoints import (
     Endpoint,
     endpoint_of,
@@ -109,6 +111,12 @@ def is_simulated(cluster: Cluster, model: ModelArguments) -> bool:
     selector = answering_pods(model.kind, model.name)
     pods, _version = cluster.list(Query("v1", "Pod", model.namespace, label_selector=selector))
     return not any(map(selects_real_node, pods))
+
+
+def lab_parts(cluster: Cluster, model: ModelArguments) -> dict[str, Any] | None:
+    """Return the parts of a lab that measured a model, for its documents; None for any other cluster."""
+    lab = lab_of(cluster.lab())
+    return lab.serving(is_real=not is_simulated(cluster, model)).document() if lab else None
 
 
 def selects_real_node(pod: Manifest) -> bool:
