@@ -6,7 +6,8 @@
 The Jobs are suspended, so only the API server and etcd process them. The ways take turns, in changing order, and the
 median of the rounds is printed with the CPU per workload of this process and of the API server. ``recorded`` does what
 the command scale_test_submit does: the same submitter with its recorder watching in the same process. 0 connections
-are as many as the API server accepts, compared with the raw loop over 8, 32 and 128. ``raw x2`` and ``2 submitters``
+are as many as the API server accepts, compared with the raw loop over 8, 32 and 128, and with a program in Go
+(``compiled_client``, built first) that has as many concurrent requests over HTTP/2. ``raw x2`` and ``2 submitters``
 are two processes that share the connections and begin together: their start counts for the CPU, but not for the rate.
 """
 
@@ -21,11 +22,13 @@ import multiprocessing
 import os
 import resource
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +67,7 @@ from perflab.processes import state
 CONNECTIONS = (0, 1, 8, 32)
 # compared with 0, which is as many as the API server accepts
 RAW_CONNECTIONS = (8, 32, 128)
+COMPILED_CLIENT = Path(__file__).with_name("compiled_client")
 NAMESPACE = "default"
 JOB = ResourceKind("batch/v1", "Job", "jobs")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -247,11 +251,44 @@ def raw_over(connections: int) -> Way:
     return way
 
 
-def ways(connections: int, submitters: int) -> tuple[dict[str, Way], dict[str, Way]]:
+def compiled_over(program: Path, pki: Path, concurrent: int) -> Way:
+    """Return the compiled client with this many concurrent requests over HTTP/2."""
+
+    async def way(asked: Round) -> float:
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as bodies:
+            Path(bodies.name).write_bytes(b"\n".join(map(asked.workloads.body, range(asked.count))))
+            words = {
+                "url": asked.endpoint.server + JOB.collection(NAMESPACE),
+                "bodies": bodies.name,
+                "ca": str(pki / "ca.crt"),
+                "cert": str(pki / "admin.crt"),
+                "key": str(pki / "admin.key"),
+                "concurrent": str(concurrent),
+            }
+            command = [str(program), *(word for name, value in words.items() for word in (f"--{name}", value))]
+            done = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, text=True)
+        protocol, taken = done.stdout.split()
+        if protocol != "HTTP/2.0":
+            raise SystemExit(f"the API server spoke {protocol}")
+        return float(taken)
+
+    return way
+
+
+def built_client(folder: Path) -> Path:
+    """Build the compiled client, with the standard library only."""
+    program = folder / "compiled_client"
+    subprocess.run(["go", "build", "-o", str(program), "."], cwd=COMPILED_CLIENT, check=True)
+    return program
+
+
+def ways(connections: int, submitters: int, compiled: Callable[[int], Way]) -> tuple[dict[str, Way], dict[str, Way]]:
     """Return the ways of one process and of several, limits first."""
     ours: dict[str, Way] = {"submitter": submitter, "recorded": recorded}
     if connections == 0:
-        return {f"raw over {number}": raw_over(number) for number in RAW_CONNECTIONS} | ours, {}
+        limits = {f"raw over {number}": raw_over(number) for number in RAW_CONNECTIONS}
+        limits |= {f"compiled {number}": compiled(number) for number in RAW_CONNECTIONS[1:]}
+        return limits | ours, {}
     several_ways: dict[str, Way] = {f"raw x{submitters}": several_raw, f"{submitters} submitters": several}
     return {"raw": raw} | ours, several_ways if connections >= submitters else {}
 
@@ -266,7 +303,7 @@ def row(connections: int, name: str, samples: list[Sample], limit: float) -> str
     )
 
 
-def main() -> None:
+def main(stack: ExitStack) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
@@ -278,8 +315,10 @@ def main() -> None:
     endpoint, pid = load_endpoint(str(lab.kubeconfig)), lab.pids["kube-apiserver"].pid
     print(f"{options.count} suspended Jobs, {options.rounds} rounds, median; load {os.getloadavg()[0]:.1f}")
     print(f"connections  {'way':<12} {'Jobs/s':>7}  {'least-most':>11}  {'of raw':>6}  own ms  server ms")
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    compiled = partial(compiled_over, built_client(folder), lab.kubeconfig.parent / "pki")
     for connections in options.connections or CONNECTIONS:
-        alone, together = ways(connections, options.submitters)
+        alone, together = ways(connections, options.submitters, compiled)
         every = {**alone, **together}
         samples: dict[str, list[Sample]] = {name: [] for name in every}
         for number in range(options.rounds):
@@ -294,10 +333,11 @@ def main() -> None:
             limit = max(
                 statistics.median(sample.rate for sample in samples[other])
                 for other in beside
-                if other.startswith("raw")
+                if other.startswith(("raw", "compiled"))
             )
             print(row(connections, name, samples[name], limit), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    with ExitStack() as opened:
+        main(opened)

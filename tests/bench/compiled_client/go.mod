@@ -1,0 +1,3 @@
+module psap.perf/compiled_client
+
+go 1.24
