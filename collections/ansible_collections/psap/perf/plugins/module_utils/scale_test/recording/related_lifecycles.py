@@ -88,13 +88,14 @@ def _device_claim_milestones(claim: Object) -> Iterable[Milestone]:
         return
     # a claim with admin access holds no device
     held = [each for each in (allocation.get("devices") or {}).get("results") or () if not each.get("adminAccess")]
-    classes = dict(_classes((claim["spec"].get("devices") or {}).get("requests") or ()))
+    requested: Object = (claim.get("spec") or {}).get("devices") or {}
+    classes = dict(_classes(requested.get("requests") or ()))
     yield Milestone(
         "allocated",
         stamp(allocation.get("allocationTimestamp")),
         node=_node_of(allocation),
         devices=len(held),
-        gpus=sum(is_gpu_class(classes.get(each["request"], "")) for each in held),
+        gpus=sum(is_gpu_class(classes.get(str(each.get("request")), "")) for each in held),
     )
     if _status(claim).get("reservedFor"):
         yield Milestone("reserved")
