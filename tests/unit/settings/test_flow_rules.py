@@ -1,4 +1,4 @@
-"""Values that the flow fine_tuning refuses by its rules; without them, a step would fail after the preparation."""
+"""Values that flows refuse by their rules; without them, a step would fail after the preparation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CLOUD = {"clusters_sutest_compute_machineset_type": "g5.2xlarge"}
 BENCHMARK = {"fine_tuning_workload": "ray", "fine_tuning_ray_workload": "ray-benchmark"}
 
 
-def refusals(settings: dict[str, Any]) -> list[str]:
+def refusals(settings: dict[str, Any], flow: str = "fine_tuning") -> list[str]:
     """Return the rules' messages for the defaults with *settings* over them."""
-    known = {name: entry.value for name, entry in effective(PROJECT, "fine_tuning", LAB).items()}
+    known = {name: entry.value for name, entry in effective(PROJECT, flow, LAB).items()}
     shared = PROJECT.shared
     assert shared is not None
-    rules = (*PROJECT.flow("fine_tuning").rules, *shared.rules)
-    return [message for _rule, message in broken_rules(rules, PROJECT.settings_of("fine_tuning"), known | settings)]
+    rules = (*PROJECT.flow(flow).rules, *shared.rules)
+    return [message for _rule, message in broken_rules(rules, PROJECT.settings_of(flow), known | settings)]
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,18 @@ def test_unusable_value_is_refused_early(settings: dict[str, Any], why: str) -> 
 )
 def test_usable_value_is_accepted(settings: dict[str, Any]) -> None:
     assert refusals(settings) == []
+
+
+@pytest.mark.parametrize("minimum", [-0.1, 1.5, "high"])
+def test_accuracy_outside_its_range_is_refused(minimum: object) -> None:
+    (message,) = refusals({"kserve_accuracy_tasks": {"words": minimum}}, "kserve")
+    assert message.startswith("the minimum of each task in kserve_accuracy_tasks must be a number from 0 to 1")
+
+
+def test_accuracy_within_its_range_is_accepted() -> None:
+    assert refusals({"kserve_accuracy_tasks": {"words": 0.9, "numbers": 0}}, "kserve") == []
+
+
+@pytest.mark.parametrize("flow", PROJECT.flows)
+def test_rules_of_every_flow_can_be_evaluated_for_its_defaults(flow: str) -> None:
+    refusals({}, flow)
