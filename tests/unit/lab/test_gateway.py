@@ -28,8 +28,10 @@ def put(api: MemoryApi, path: str, name: str, spec: Document, **metadata: Any) -
     return api.put(path, {"metadata": {"name": name, **metadata}, "spec": spec})
 
 
-def pod(api: MemoryApi, name: str, address: str, ready: str = "True", spec: Document | None = None) -> None:
-    metadata = {"name": name, "labels": {"app": "opt"}, "annotations": {MODEL: ""}}
+def pod(
+    api: MemoryApi, name: str, address: str, ready: str = "True", spec: Document | None = None, role: str = "both"
+) -> None:
+    metadata = {"name": name, "labels": {"app": "opt", "llm-d.ai/role": role}, "annotations": {MODEL: ""}}
     status = {"podIP": address, "conditions": [{"type": "Ready", "status": ready}]}
     api.put("/api/v1/namespaces/models/pods", {"metadata": metadata, "spec": spec or {}, "status": status})
 
@@ -238,6 +240,18 @@ def test_picker_of_a_pool_chooses_the_endpoint_in_a_lab_with_pickers(
     configuration, clusters = settle_files(api, tmp_path, monkeypatch, "kserve", "models")
     assert {name for each in clusters for name in policies(each)} == {least}
     assert "typed_per_filter_config" not in json.dumps(configuration)
+
+
+def test_only_a_picker_sends_requests_to_pods_that_prefill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = cluster()
+    pod(api, "prefills", "10.128.0.1", role="prefill")
+    pod(api, "decodes", "10.128.0.2", role="decode")
+    route(api, "opt", rule("/pool", "pool"))
+    _configuration, clusters = settle_routes(api, tmp_path, monkeypatch)
+    assert clusters == {"inferencepool/models/pool": [("127.128.0.2", PORT)]}
+    # the picker's decode-filter excludes them, or not
+    _configuration, (pool,) = settle_files(api, tmp_path, monkeypatch, "kserve", "endpoint-picker", "models")
+    assert addresses(pool) == [("127.128.0.1", PORT), ("127.128.0.2", PORT)]
 
 
 @pytest.mark.parametrize("wanted", ["true", "false"])

@@ -12,8 +12,8 @@ port is. Supported in a route: host names, paths (`Exact`, `PathPrefix`), method
 Backends have the simulated servers of pods that declare a model, and pods of a real node at their own addresses.
 
 In a lab with endpoint pickers, the picker of an InferencePool chooses the pod (picking.py). Otherwise this choice is
-emulated, by the fewest requests in flight, without the picker's caches and queues. Not emulated: the order of prefill
-and decode, TLS, references to other namespaces, other routes.
+emulated, by the fewest requests in flight of the pods that decode, without the picker's caches and queues. Not
+emulated: the requests from pods that decode to pods that prefill, TLS, references to other namespaces, other routes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def clusters(seen: Seen, models_port: int, *, picks: bool = False) -> Document:
         for rule in route["spec"].get("rules") or ():
             for each in backends_of(route, rule):
                 if found_of(seen, route, each).holds:
-                    found[each.cluster] = _cluster(each, endpoints_of(seen, each, models_port), picks)
+                    found[each.cluster] = _cluster(each, endpoints_of(seen, each, models_port, picks=picks), picks)
     return {"resources": [found[name] for name in sorted(found)]}
 
 

@@ -15,6 +15,8 @@ GATEWAY_GROUP, POOL_GROUP = "gateway.networking.k8s.io", "inference.networking.k
 SERVICE, POOL = ("", "Service"), (POOL_GROUP, "InferencePool")
 EXACT, PREFIX, HTTP = "Exact", "PathPrefix", "HTTP"
 REWRITE = "URLRewrite"
+# llm-d's label of a pod's role; pods that only prefill get their requests from pods that decode, not from a gateway
+_ROLE, _PREFILL = "llm-d.ai/role", "prefill"
 
 Objects = Mapping[Key, Document]
 
@@ -178,8 +180,11 @@ def parents_of(seen: Seen, route: Document, *, taking: bool = False) -> Iterator
             yield parent, gateway
 
 
-def endpoints_of(seen: Seen, backend: Backend, models_port: int) -> list[Endpoint]:
-    """Return the servers of the pods that a backend selects, in order; simulated ones listen at *models_port*."""
+def endpoints_of(seen: Seen, backend: Backend, models_port: int, *, picks: bool) -> list[Endpoint]:
+    """Return the servers of the pods that a backend selects, in order; simulated ones listen at *models_port*.
+
+    A pool's pods that only prefill are included if an endpoint picker excludes them itself (*picks*).
+    """
     targets: list[int | str]
     if backend.kind == SERVICE:
         spec = seen.services[backend.key]["spec"]
@@ -192,4 +197,6 @@ def endpoints_of(seen: Seen, backend: Backend, models_port: int) -> list[Endpoin
         labels = spec["selector"].get("matchLabels") or {}
         targets = [each["number"] for each in spec["targetPorts"]]
     pods = (pod for pod in seen.pods if pod["metadata"]["namespace"] == backend.key[0] and _selects(labels, pod))
+    if backend.kind == POOL and not picks:
+        pods = (pod for pod in pods if own_labels(pod).get(_ROLE) != _PREFILL)
     return sorted(endpoint for pod in pods for endpoint in endpoints_in(pod, targets, models_port))
