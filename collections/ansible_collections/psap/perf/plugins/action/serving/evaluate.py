@@ -49,7 +49,9 @@ class ActionModule(CommandAction):
         found = list(documents(evaluation, read_json(result_file(results)), context.lab()))
         warnings = []
         for document in found:
-            write_json(artifacts / path_part(document["task"]) / FILE, document)
+            of_task = artifacts / path_part(document["task"])
+            of_task.mkdir(exist_ok=True)
+            write_json(of_task / FILE, document)
             if document["minimum"] and document["accuracy"] < document["minimum"]:
                 value, minimum = f"{document['accuracy']:.4g}", f"{document['minimum']:g}"
                 warnings.append(f"the accuracy of {document['task']} is {value}, below its minimum {minimum}")
