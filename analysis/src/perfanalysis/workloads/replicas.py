@@ -8,7 +8,8 @@ from typing import Any
 
 from perfanalysis.workloads.percentiles import Value
 
-_LINES = {"ready": "ready replicas", "wanted": "wanted replicas"}
+# A plot draws lines in the order of their names: ready replicas cover the desired ones where they are equal.
+_LINES = {"ready": "ready replicas", "wanted": "desired replicas"}
 
 
 def tables_of(document: Mapping[str, Any]) -> dict[str, Any]:

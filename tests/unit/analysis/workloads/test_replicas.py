@@ -32,7 +32,7 @@ def test_replicas_are_timed_from_the_step_of_the_load(tmp_path: Path) -> None:
     }
     (analysis,) = result.analyses
     lines = analysis.frames["autoscaling_lines"]
-    assert set(lines["line"]) == {"ready replicas", "wanted replicas", "requests in flight", "failed requests"}
+    assert set(lines["line"]) == {"ready replicas", "desired replicas", "requests in flight", "failed requests"}
     titles = {getattr(block, "title", "") for section in analysis.sections for block in section.blocks}
     assert "Replicas beside the load" in titles
 
