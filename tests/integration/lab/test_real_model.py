@@ -124,6 +124,34 @@ def tokens_of_aiperf(run: Path, load: str) -> int:
     return sum(int(json.loads(line)["metrics"]["output_sequence_length"]["value"]) for line in lines)
 
 
+def test_autoscaler_adds_a_replica_under_load(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+    """Kubernetes' autoscaler reads the CPU of real pods from the metrics server."""
+    settings = {
+        "perf_kubeconfig": str(real.kubeconfig),
+        "kserve_models": {"random-26m": {"llama-cpp": {"cpu": "200m"}}},
+        "kserve_concurrency": [4],
+        "kserve_duration": 120,
+        "kserve_autoscale_cpu_percent": 50,
+        "kserve_autoscale_max_replicas": 2,
+    }
+    run = run_flow(real, tmp_path, "kserve", "-p", "kserve_real", "-p", "kserve_autoscale", "-e", json.dumps(settings))
+    (path,) = run.rglob("autoscale.json")
+    check_file(path)
+    document = json.loads(path.read_text())
+    assert "model server on a CPU" in document["lab"]["real"]
+    assert document["samples"][0]["ready"] == 1
+    found = kpi_values(run)
+    assert found["replicas_ready_max",] == 2
+    # a replica of two is both the first additional one and the last
+    assert found["scale_up_time",] == found["scale_up_first_replica",] > 0
+    assert found["scale_up_requests_failed",] == 0
+    # the server's tokens include those of the replica that started during the load
+    assert found["server_output_tokens",] == sent_tokens(run, "4 users")
+    assert sum(phase["completed"] for phase in document["phases"]) > 0
+    assert "Replicas beside the load" in (run / "report/index.html").read_text()
+    check_nothing_is_left(cluster)
+
+
 def test_load_that_the_generator_cannot_create_is_refused_first(real: RunLab, tmp_path: Path) -> None:
     words = ("-s", "kserve_load_generator=inference-perf", "-s", "kserve_load_test_image=localhost/any:1")
     refused = real.run(tmp_path, "perfdrv", "run", *of_flow(real), *words)

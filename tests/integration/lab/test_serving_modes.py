@@ -125,6 +125,8 @@ def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, 
     [
         ({"kserve_mode": "rollout"}, "kserve_mode rollout needs kserve_rollout_change"),
         ({"kserve_mode": "autoscale"}, "kserve_mode autoscale and rollout need a Deployment"),
+        # the lab has no real node, whose pods alone have metrics
+        ({"kserve_mode": "autoscale", "kserve_raw_deployment": True}, "the autoscaler needs the metrics of pods"),
         ({"kserve_mode": "cold_start", "kserve_cold_starts": 0}, "kserve_cold_starts must be at least 1"),
     ],
 )
