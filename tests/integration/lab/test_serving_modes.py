@@ -125,8 +125,6 @@ def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, 
     [
         ({"kserve_mode": "rollout"}, "kserve_mode rollout needs kserve_rollout_change"),
         ({"kserve_mode": "autoscale"}, "kserve_mode autoscale and rollout need a Deployment"),
-        # the lab has no real node, whose pods alone have metrics
-        ({"kserve_mode": "autoscale", "kserve_raw_deployment": True}, "the autoscaler needs the metrics of pods"),
         ({"kserve_mode": "cold_start", "kserve_cold_starts": 0}, "kserve_cold_starts must be at least 1"),
     ],
 )
@@ -138,3 +136,13 @@ def test_incomplete_modes_are_refused(
     refused = lab.run(tmp_path, "perfdrv", "run", "kserve", "-e", json.dumps(given))
     assert refused.returncode == 2, refused.stdout + refused.stderr
     assert message in refused.stdout + refused.stderr
+
+
+def test_autoscale_without_pod_metrics_deploys_nothing(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    """Only the pods of a real node have metrics; this lab has simulated nodes."""
+    lab = RunLab(NAME, labs.get(NAME).kubeconfig)
+    given = {"perf_kubeconfig": str(lab.kubeconfig)}
+    refused = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_autoscale", "-e", json.dumps(given))
+    assert refused.returncode == 3, refused.stdout + refused.stderr
+    assert "the autoscaler needs the metrics of pods; install the metrics server" in refused.stdout + refused.stderr
+    assert not list(tmp_path.rglob("*kserve__deploy_model"))
