@@ -20,7 +20,7 @@ PASSED = ("Content-Type", "Content-Encoding", "Accept-Encoding")
 
 @dataclass
 class Proxy:
-    """A running proxy. `faults` are the statuses of the next bulk requests, one for each."""
+    """A running proxy. `faults` are the statuses of the next bulk requests, one for each; 0 forwards it."""
 
     url: str
     faults: deque[int] = field(default_factory=deque)
@@ -68,8 +68,8 @@ def _handler(started: Proxy, upstream: str, credentials: tuple[str, str]) -> typ
             started.requests.append(f"{self.command} {self.path}")
             if self.headers.get("Authorization") != wanted:
                 self._answer(401, {"WWW-Authenticate": "Basic"}, b"Unauthorized")
-            elif started.faults and self.path.endswith("/_bulk"):
-                self._answer(started.faults.popleft(), {}, b'{"error": "a fault of the test"}')
+            elif started.faults and self.path.endswith("/_bulk") and (status := started.faults.popleft()):
+                self._answer(status, {}, b'{"error": "a fault of the test"}')
             else:
                 connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
                 headers = {name: self.headers[name] for name in PASSED if name in self.headers}

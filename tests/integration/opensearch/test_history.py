@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from perfanalysis.__main__ import run
 from perfanalysis.results.history.folder import add, canonical, load
-from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, connect
+from perfanalysis.results.opensearch.connection import PASSWORD, USER, Server, ServerError, connect
 from perfanalysis.results.opensearch.indices import FIELDS, Patience, index_name, pull, push
 from perflab.control_plane.certificates import Authority
 
@@ -222,6 +222,17 @@ def test_push_to_a_permanently_busy_server_fails(
     code, _, told = perfanalysis(*words)
     assert (code, told.count("\n")) == (3, 1)
     assert f"{server.url} is too busy (429) after several attempts: try again later" in told
+
+
+def test_push_that_ends_before_its_runs_is_completed(server: Server, before: Proxy) -> None:
+    documents = [document(day, [kpi("a", 1.0), kpi("b", 2.0)]) for day in (1, 2)]
+    before.faults.extend([0, 500])
+    with pytest.raises(ServerError):
+        push(server, documents)
+    # the values are on the server, and no run that has them
+    assert list(pull(server)) == []
+    pushed = push(server, documents)
+    assert (pushed.new, pushed.there, pushed.failures) == ({"runs": 2}, {"kpis": 4}, ())
 
 
 def test_unreachable_server_is_reported(tmp_path: Path, perfanalysis: Any) -> None:
