@@ -25,6 +25,7 @@ from ansible_collections.psap.perf.plugins.modules.serving.cold_starts import DO
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
+    ServiceArguments,
     lab_parts,
     model_endpoint,
     model_service,
@@ -37,15 +38,6 @@ _FILE = "cold_starts.json"
 # the resolution of the first answer's time
 _AGAIN_S = 0.2
 _ANSWER_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceArguments:
-    """The description of the service, for the record."""
-
-    model: str
-    runtime: str
-    image: str
 
 
 @dataclass(frozen=True, slots=True)

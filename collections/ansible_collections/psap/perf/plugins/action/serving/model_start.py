@@ -14,19 +14,11 @@ from ansible_collections.psap.perf.plugins.modules.serving.model_start import DO
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
 from ansible_collections.psap.perf.plugins.plugin_utils.serving.models import (
     ModelArguments,
+    ServiceArguments,
     find_model_service,
     lab_parts,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceArguments:
-    """The description of the service, for the record."""
-
-    model: str
-    runtime: str
-    image: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,7 @@ def judge_load(directory: Path, limits: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         PerfError: If the results of the load cannot be judged.
     """
-    loads, errors = _perfanalysis(_LOADS)
-    try:
-        row: dict[str, Any] = loads.judge_load(directory, limits)
-    except errors.AnalysisError as error:
-        raise _convert_error(error) from error
-    return row
+    return _of_analysis(_LOADS, "judge_load", directory, limits)
 
 
 def loads_over_time(
@@ -67,12 +62,17 @@ def loads_over_time(
     Raises:
         PerfError: If the results of a load cannot be read.
     """
-    phases, errors = _perfanalysis(_PHASES)
+    return _of_analysis(_PHASES, "loads_over_time", directories, phases_of)
+
+
+def _of_analysis(module: str, function: str, *arguments: object) -> dict[str, Any]:
+    """Return the result of a function of the analysis, with its errors as those of the verbs."""
+    found, errors = _perfanalysis(module)
     try:
-        found: dict[str, Any] = phases.loads_over_time(directories, phases_of)
+        result: dict[str, Any] = getattr(found, function)(*arguments)
     except errors.AnalysisError as error:
         raise _convert_error(error) from error
-    return found
+    return result
 
 
 def _perfanalysis(module: str) -> tuple[Any, Any]:

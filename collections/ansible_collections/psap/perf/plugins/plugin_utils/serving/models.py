@@ -42,6 +42,15 @@ class ModelArguments:
     protocol: str
 
 
+@dataclass(frozen=True, slots=True)
+class ServiceArguments:
+    """The description of a served model, for the documents of its starts."""
+
+    model: str
+    runtime: str
+    image: str
+
+
 def ready_pod(cluster: Cluster, model: ModelArguments) -> str:
     """Return the name of a pod that serves the model.
 
