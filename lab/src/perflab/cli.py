@@ -155,7 +155,7 @@ def build(profile: str, products: tuple[str, ...], source: str | None, sha256: s
 @click.option(
     "--second-scheduler",
     type=click.Path(exists=True, dir_okay=False, resolve_path=True),
-    help="YAML file with the KubeSchedulerConfiguration of a second kube-scheduler, with names of its own in profiles.",
+    help="YAML file with the KubeSchedulerConfiguration of a second kube-scheduler, whose profiles have other names.",
 )
 def up(
     name: str,

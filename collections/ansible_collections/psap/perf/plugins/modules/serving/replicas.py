@@ -19,8 +19,8 @@ extends_documentation_fragment: [psap.perf.matrix_cell, psap.perf.served_model]
 options:
   state:
     description:
-      - Whether the recording begins or ends. V(stopped) ends a recording after a failed load, without a document, and
-        does nothing if there is none.
+      - Whether the recording begins or ends. V(stopped) ends a recording after a failed load, without a document; if
+        no recording runs, it changes nothing.
     type: str
     choices: [begun, ended, stopped]
     required: true
