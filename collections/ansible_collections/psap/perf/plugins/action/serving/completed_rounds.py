@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generators
 from ansible_collections.psap.perf.plugins.module_utils.serving.rounds import completed_rounds
 from ansible_collections.psap.perf.plugins.module_utils.settings.matrix import Cell
 from ansible_collections.psap.perf.plugins.modules.serving.completed_rounds import DOCUMENTATION
@@ -28,5 +29,6 @@ class ActionModule(PerfAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Count them."""
         args = context.arguments(Arguments)
-        completed = completed_rounds(RunEnvironment.read().directory, args.cell.index, args.loads)
+        markers = [generator.marker for generator in generators().values()]
+        completed = completed_rounds(RunEnvironment.read().root, args.cell.index, args.loads, markers)
         return VerbResult(values={"completed": completed})

@@ -49,7 +49,7 @@ class ActionModule(PerfAction):
         """Judge the loads of the cell, and write the document when the search has ended."""
         args, environment, lab = context.arguments(Arguments), RunEnvironment.read(), context.lab()
         judged = judge_new(
-            completed_loads(environment.directory, args.cell.index),
+            completed_loads(environment.root, args.cell.index),
             args.judged,
             lambda load: judge_load(load, args.limits),
         )

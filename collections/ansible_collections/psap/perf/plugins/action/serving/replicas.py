@@ -196,7 +196,7 @@ def _document(context: VerbContext, args: Arguments, found: _Recorded) -> dict[s
     # loads of an earlier attempt at the cell ended before the recording
     commands = [
         path
-        for path in completed_loads(environment.directory, args.cell.index)
+        for path in completed_loads(environment.root, args.cell.index)
         if path.stat().st_mtime >= found.samples[0].at_s
     ]
     loads = loads_over_time(commands, phases(found.samples, args.mode, found.change_s))

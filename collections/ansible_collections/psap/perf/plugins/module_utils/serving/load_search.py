@@ -54,7 +54,7 @@ def completed_loads(directory: Path, cell: int) -> list[Path]:
     """Return the directory of each load of a cell that succeeded, in all attempts at the cell.
 
     Args:
-        directory: The directory of the run, or of the cell if it has a separate process.
+        directory: The directory of the entire run: a cell with a separate process has another one in each attempt.
     """
     return [path.parent for path in command_files(directory, "status.json") if _is_load(read_json(path), cell)]
 
