@@ -54,6 +54,8 @@ class Cell:
     index: int
     values: dict[str, Any]
     status: str
+    attempt: int = 1
+    """The run's attempt that tested it in this directory."""
 
 
 @dataclass(frozen=True)
@@ -302,13 +304,14 @@ def _cells(directory: Path, folders: list[tuple[Path, set[str]]]) -> tuple[tuple
         document, more = read_document(folder / "cell.json", "cell", f"{where}/cell.json")
         findings += more
         if document is not None:
-            index = document.get("index")
+            index, attempt = document.get("index"), document.get("attempt")
             cells.append(
                 Cell(
                     directory=where,
                     index=index if isinstance(index, int) else len(cells),
                     values=mapping(document.get("values")),
                     status=str(document.get("status") or "unknown"),
+                    attempt=attempt if isinstance(attempt, int) else 1,
                 )
             )
     return tuple(cells), findings

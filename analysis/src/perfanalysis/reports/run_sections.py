@@ -65,7 +65,10 @@ def comparison_tables(result: RunAnalysis) -> tuple[Table, ...]:
     for analysis in result.analyses:
         kinds[analysis.title] = (*kinds.get(analysis.title, ()), analysis)
     recorded = {analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell}
-    missing = tuple(cell for cell in result.run.cells if cell.directory not in recorded)
+    last = {cell.index: cell.directory for cell in result.run.cells}
+    missing = tuple(
+        cell for cell in result.run.cells if cell.directory == last[cell.index] and cell.directory not in recorded
+    )
     if len(kinds) < 2:
         return (_comparison_table(result.run, "Results of every cell", result.analyses, missing),)
     return tuple(

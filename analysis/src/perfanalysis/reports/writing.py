@@ -168,10 +168,10 @@ def _stem(section: Section, group: Group | None, figure: Figure, names: Mapping[
 
 def short_names(result: RunAnalysis) -> dict[str, str]:
     """Return file names by recording: `cell_3` if a cell has one recording, else the recording's own name."""
-    cells = Counter(analysis.place.cell.directory for analysis in result.analyses if analysis.place.cell)
+    cells = Counter(analysis.place.cell.index for analysis in result.analyses if analysis.place.cell)
     return {analysis.place.name: _short_name(analysis.place, cells) for analysis in result.analyses}
 
 
-def _short_name(place: Place, recordings: Counter[str]) -> str:
-    alone = place.cell is not None and recordings[place.cell.directory] == 1
+def _short_name(place: Place, recordings: Counter[int]) -> str:
+    alone = place.cell is not None and recordings[place.cell.index] == 1
     return f"cell_{place.cell.index}" if place.cell is not None and alone else place.name

@@ -15,6 +15,7 @@ from perfanalysis.files.discovery import Lab, Place, Run, check_run_directory, l
 from perfanalysis.files.documents import refuse_links
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.recording_files import RecordingFiles
+from perfanalysis.workloads.attempts import Recording, find_repeated
 from perfanalysis.workloads.kinds import Kinds, shipped
 from perfanalysis.workloads.kpis import LabelledKpis
 from perfanalysis.workloads.labels import labels_of, marks_together
@@ -94,27 +95,31 @@ def analyse_run(run_directory: Path, output: Path, options: AnalysisOptions | No
     """
     options = options or AnalysisOptions()
     run = options.kinds.discover(run_directory)
-    analyses: list[Analysis] = []
     ranges, findings = load_ranges(run, output)
-    findings = run.findings + findings
-    for place in run.places:
-        try:
-            analysis, more = _analyse_place(place, output, options, ranges)
-        except DataQualityError as error:
-            findings += (Finding("error", place.relative, str(error)),)
-            continue
-        analyses.append(_marked(analysis, run.lab))
-        findings += more
+    recordings = [_recording(place, output, options, ranges) for place in run.places]
+    repeated = find_repeated(recordings)
+    recordings = [one for one in recordings if not repeated.has(one.place)]
+    ranges = tuple(window for window in ranges if not repeated.has(window.place))
+    findings = (*run.findings, *findings, *(each for one in recordings for each in one.findings), *repeated.findings)
+    analyses = tuple(_marked(one.analysis, run.lab) for one in recordings if one.analysis is not None)
     # an import of metrics alone was never a test
     if not run.places and not (ranges and "imported" in run.document):
         findings += (Finding("warning", ".", "no recording found: the run ended before a test began"),)
-    with_metrics, make_sections = place_metrics(tuple(analyses), ranges, run.lab)
+    with_metrics, make_sections = place_metrics(analyses, ranges, run.lab)
     with_metrics, make_figures = _together(with_metrics, options.kinds, run)
     if not run.places and "imported" in run.document:
         metrics = metric_analyses(ranges, options.method)
         with_metrics += metrics
         findings += tuple(finding for one in metrics for finding in one.findings)
     return RunAnalysis(run, with_metrics, tuple(dict.fromkeys(findings)), make_figures, make_sections, options)
+
+
+def _recording(place: Place, output: Path, options: AnalysisOptions, ranges: tuple[Ranges, ...]) -> Recording:
+    try:
+        analysis, findings = _analyse_place(place, output, options, ranges)
+    except DataQualityError as error:
+        return Recording(place, None, (Finding("error", place.relative, str(error)),))
+    return Recording(place, analysis, findings)
 
 
 def _analyse_place(

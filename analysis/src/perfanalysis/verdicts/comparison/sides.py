@@ -273,7 +273,8 @@ class Matrix:
 
     def by_cell(self) -> tuple[Side, ...]:
         """Return a side for each cell, in order."""
-        cells = {one.place.cell.directory: one.place.cell for one in self.analyses if one.place.cell is not None}
+        # of several attempts at a cell, the last one is in the cells
+        cells = {one.place.cell.index: one.place.cell for one in self.analyses if one.place.cell is not None}
         return tuple(
             Side(
                 method=self.result.options.method,
@@ -281,14 +282,14 @@ class Matrix:
                 recordings=tuple(
                     self._recording(one, self.varying, ())
                     for one in self.analyses
-                    if one.place.cell is not None and one.place.cell.directory == directory
+                    if one.place.cell is not None and one.place.cell.index == index
                 ),
                 facts={name: cell.values.get(name) for name in self.varying},
                 lab=self.result.lab,
                 status=cell.status,
                 heading=f"cell {cell.index}",
             )
-            for directory, cell in sorted(cells.items(), key=lambda item: item[1].index)
+            for index, cell in sorted(cells.items())
         )
 
     def _recording(self, analysis: Analysis, free: Sequence[str], named: Sequence[str]) -> Recording:
