@@ -97,6 +97,11 @@ def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster
     run = run_flow(real, tmp_path, "--resume", "latest")
     found = kpi_values(run, "load")
     assert [found["requests_failed", load] for load in ("1 user", "4 users")] == [0, 0]
+    # the resumed attempt reuses the model, whose start the killed attempt saw, and repeats its loads
+    assert found["time_to_first_answer", None] > found["time_to_ready", None] > 0
+    kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
+    loads = [kpi["labels"]["load"] for kpi in kpis if kpi["name"] == "requests_failed"]
+    assert sorted(loads) == ["1 user", "4 users"]
     attempts = json.loads((run / "run.json").read_text())["attempts"]
     assert [one["status"] for one in attempts] == ["interrupted", "ok"]
     check_nothing_is_left(cluster)

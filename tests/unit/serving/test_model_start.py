@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import ServiceObjects, document, first_ready
+from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import (
+    ServiceObjects,
+    document,
+    first_ready,
+    of_earlier_attempt,
+)
 from ansible_collections.psap.perf.plugins.module_utils.serving.start_watching import FirstSeen
+from perfanalysis.workloads.model_start.steps import UNCHANGED
 from perfanalysis.workloads.run_analysis import analyse_run
 
 from tests.schemas import check
@@ -205,3 +211,50 @@ def test_report_has_the_steps_as_kpis(
         "model_load_time": loaded_within,
     }
     assert dict(analysis.facts)["model"] == "granite-8b"
+    reasons = {value.reason for value in analysis.kpis if value.number is None}
+    assert reasons == (set() if seen else {UNCHANGED})
+
+
+def test_model_that_is_not_loaded_has_no_time_to_ready(tmp_path: Path) -> None:
+    artifacts = tmp_path / PLACE
+    artifacts.mkdir(parents=True)
+    observed = ServiceObjects(service(), [pod()], [], {"applied": SEEN["applied"]})
+    (artifacts / "model_start.json").write_text(json.dumps(document(ASKED, observed)))
+    (analysis,) = analyse_run(tmp_path, tmp_path / "out").analyses
+    (reason,) = (value.reason for value in analysis.kpis if value.name == "time_to_ready")
+    assert reason == "the model was not loaded"
+
+
+def attempt(run: Path, number: int, seen: dict[str, str], cell: int = 0, **changed: Any) -> dict[str, Any]:
+    """Write the document of an attempt's deployment; return it."""
+    started = {**document(ASKED, ServiceObjects(STARTED.service, STARTED.pods, STARTED.events, seen)), **changed}
+    command = run / f"{number:03d}__cell__{cell}" / "001__kserve__deploy_model"
+    (command / "artifacts").mkdir(parents=True)
+    (command / "status.json").write_text(json.dumps({"cell": cell}))
+    (command / "artifacts" / "model_start.json").write_text(json.dumps(started))
+    return started
+
+
+def test_resumed_run_keeps_the_start_that_the_killed_attempt_saw(tmp_path: Path) -> None:
+    killed = attempt(tmp_path, 1, SEEN)
+    steps, command = of_earlier_attempt(tmp_path, 0, attempt(tmp_path, 2, {}))
+    assert (steps, command) == (killed["seen"], "001__cell__0/001__kserve__deploy_model")
+    check({**killed, "seen_in": command})
+
+
+@pytest.mark.parametrize(
+    ("killed", "found"),
+    [
+        ({}, {}),
+        ({"seen": SEEN}, {"pod": "b"}),
+        ({"seen": SEEN}, {"restarts": 2}),
+        ({"seen": SEEN}, {"namespace": "other"}),
+        ({"seen": SEEN, "cell": 1}, {}),
+        ({"seen": SEEN, "pod": None}, {"pod": None}),
+    ],
+)
+def test_start_of_another_pod_or_cell_is_not_kept(
+    tmp_path: Path, killed: dict[str, Any], found: dict[str, Any]
+) -> None:
+    attempt(tmp_path, 1, killed.pop("seen", {}), **killed)
+    assert of_earlier_attempt(tmp_path, 0, attempt(tmp_path, 2, {}, **found)) == ([], None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from perfanalysis.files.recording_files import RecordingFiles
-from perfanalysis.workloads.model_start.steps import rows_of
+from perfanalysis.workloads.model_start.steps import rows_of, time_to_first_answer, time_to_ready
+
+__all__ = ["parse", "time_to_first_answer", "time_to_ready"]
 
 
 def parse(source: RecordingFiles) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from dataclasses import asdict, dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_json
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
-from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import FILE, ServiceObjects, document
+from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
+from ansible_collections.psap.perf.plugins.module_utils.serving.model_start import (
+    FILE,
+    ServiceObjects,
+    document,
+    of_earlier_attempt,
+)
 from ansible_collections.psap.perf.plugins.module_utils.waiting.model_pods import answering_pods
 from ansible_collections.psap.perf.plugins.modules.serving.model_start import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
@@ -48,5 +54,9 @@ class ActionModule(PerfAction):
         pods, _version = cluster.list(Query("v1", "Pod", args.namespace, label_selector=selector))
         events, _version = cluster.list(Query("v1", "Event", args.namespace))
         found = document(asdict(args.asked), ServiceObjects(service, pods, events, args.seen))
+        if not args.seen:
+            cell = (context.variables.get("perf_cell") or {}).get("index")
+            seen, command = of_earlier_attempt(RunEnvironment.read().root, cell, found)
+            found |= {"seen": seen, "seen_in": command}
         write_json(context.directory / "artifacts" / FILE, {**found, "lab": lab_parts(cluster, args)})
         return VerbResult(values={name: found[name] for name in ("steps", "seen")})

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import floor
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import WHOLE_SECONDS, parse_utc, stamp
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import command_files, read_json
 from ansible_collections.psap.perf.plugins.module_utils.waiting.verdicts import condition
 
 SCHEMA = "psap.perf/model-start/1"
@@ -100,6 +102,34 @@ def document(asked: Mapping[str, Any], observed: ServiceObjects) -> dict[str, An
         "steps": [asdict(step) for step in steps(stamped)],
         "seen": [asdict(step) for step in seen_steps(observed.seen)],
     }
+
+
+def of_earlier_attempt(
+    run: Path, cell: int | None, found: Mapping[str, Any]
+) -> tuple[Sequence[Mapping[str, Any]], str | None]:
+    """Return the steps of the same start that a command of an earlier attempt saw, and its directory in the run.
+
+    A resumed run finds the model that a killed attempt deployed, and does not see its start. It is the same start if
+    the same pod was ready first, and its server has not been restarted.
+
+    Args:
+        run: The directory of the entire run.
+        cell: The cell of the command.
+        found: The document of the model that exists now.
+
+    Returns:
+        No steps and None if no command saw the start.
+    """
+    for status in command_files(run, "status.json"):
+        path = status.parent / "artifacts" / FILE
+        if path.exists() and read_json(status)["cell"] == cell and _is_seen_start(read_json(path), found):
+            return read_json(path)["seen"], str(status.parent.relative_to(run))
+    return [], None
+
+
+def _is_seen_start(earlier: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    same = all(earlier[name] == found[name] for name in ("namespace", "service", "pod", "restarts"))
+    return same and found["pod"] is not None and any(step["after"] == "applied" for step in earlier["seen"])
 
 
 def seen_steps(seen: Mapping[str, str]) -> Iterator[Step]:
