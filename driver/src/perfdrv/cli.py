@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +11,6 @@ from perfanalysis.files.local_path import LocalPath
 
 from perfdrv.command_line.groups import Lazy, LazyGroup, Session
 from perfdrv.entry_points import load_entry_points
-from perfdrv.errors import DriverError
 
 COMMANDS = {
     "init": Lazy("perfdrv.commands.init:init", "Create a project in a folder.", of_any=True),
@@ -42,15 +42,23 @@ GROUP = "perfdrv.commands"
 def added_commands() -> dict[str, Lazy]:
     """Return the commands that other packages add by entry points.
 
+    A command of `COMMANDS` hides an added one of its name. If several entry points add one name, it cannot be used.
+
     Raises:
-        DriverError: An entry point cannot be loaded, or adds a command whose name is taken.
+        DriverError: An entry point cannot be loaded.
     """
     added: dict[str, Lazy] = {}
+    origins: dict[str, str] = {}
     for point, table in load_entry_points(GROUP, Mapping).items():
-        taken = sorted(table.keys() & (COMMANDS.keys() | added.keys()))
-        if taken:
-            raise DriverError(f"the {point} adds the command {taken[0]}, which exists already; remove that package")
-        added |= table
+        for name, entry in table.items():
+            if name in COMMANDS:
+                hidden = f"{COMMANDS[name].help} (Hides the command of the {point}.)"
+                added[name] = replace(COMMANDS[name], help=hidden)
+            elif name in origins:
+                both = f"the {origins[name]} and the {point} add the command {name}; remove one of the packages"
+                added[name] = replace(entry, help=both, problem=both)
+            else:
+                added[name], origins[name] = entry, point
     return added
 
 

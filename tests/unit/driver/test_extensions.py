@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import Result
+from click.testing import CliRunner, Result
 from perfdrv import __main__ as program
 from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
-from perfdrv.errors import DriverError
+from perfdrv.errors import DriverError, UsageError
 from perfdrv.execution.after_run import EndedRun, load_hooks
+
+from tests.unit.driver.conftest import ROOT
 
 MODULE = """
 import sys
@@ -24,6 +26,7 @@ from perfdrv.command_line.groups import Lazy
 
 COMMANDS = {"wave": Lazy("extension_of_tests.waving:wave", "Wave to the cluster.", in_project=False)}
 TAKEN = {"flows": Lazy("extension_of_tests.waving:wave", "List the flows again.")}
+BOTH = COMMANDS | {"greet": Lazy("extension_of_tests.waving:wave", "Greet.", in_project=False)}
 NUMBER = 3
 
 
@@ -80,7 +83,6 @@ def test_added_command_is_listed_without_import_and_runs(add: Add, perfdrv: Call
         ("extension_of_nobody:COMMANDS", "ModuleNotFoundError: No module named 'extension_of_nobody'"),
         ("extension_of_tests:MISSING", "AttributeError: module 'extension_of_tests' has no attribute 'MISSING'"),
         ("extension_of_tests:NUMBER", "it is not a Mapping"),
-        ("extension_of_tests:TAKEN", "adds the command flows, which exists already"),
     ],
 )
 def test_broken_entry_point_is_one_error_and_other_commands_work(
@@ -96,6 +98,43 @@ def test_broken_entry_point_is_one_error_and_other_commands_work(
     assert program.main(["completion", "bash"]) == 0
     complete = ShellComplete(cli, {"obj": Session()}, "perfdrv", "_PERFDRV_COMPLETE")
     assert [item.value for item in complete.get_completions([], "fl")] == ["flows"]
+
+
+def test_command_hides_an_added_one_of_its_name(add: Add, perfdrv: Callable[..., Result]) -> None:
+    add(commands("extension_of_tests:TAKEN"))
+    text = " ".join(perfdrv("--help").output.split())
+    assert "List the flows. (Hides the command of the entry point waving = extension_of_tests:TAKEN of" in text
+    assert "o/" not in perfdrv("flows").output
+
+
+def test_name_of_two_added_commands_is_refused_and_others_work(add: Add, capsys: pytest.CaptureFixture[str]) -> None:
+    add(commands("extension_of_tests:COMMANDS") + "again = extension_of_tests:BOTH\n")
+    assert program.main(["wave"]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith("Error: the entry point again = extension_of_tests:BOTH of extension-of-tests and the entry")
+    assert text.endswith("of extension-of-tests add the command wave; remove one of the packages\n")
+    assert program.main(["greet"]) == 0
+    assert program.main(["--help"]) == 0
+    assert "remove one of the packages" in " ".join(capsys.readouterr().out.split())
+
+
+def test_group_lists_the_other_commands_of_a_name_used_twice(tmp_path: Path) -> None:
+    (tmp_path / "ansible.cfg").touch()
+    (tmp_path / "collections").symlink_to(ROOT / "collections")
+    meta = tmp_path / "roles" / "nfd_has_labels" / "meta"
+    meta.mkdir(parents=True)
+    (meta / "main.yml").write_text("dependencies: [role: psap.perf.command]\n")
+    (meta / "argument_specs.yml").write_text("argument_specs: {main: {}}\n")
+
+    def perfdrv(*words: str) -> Result:
+        return CliRunner().invoke(cli, ["--project", str(tmp_path), *words], obj=Session(), prog_name="perfdrv")
+
+    assert "wait-gpu-nodes" in perfdrv("toolbox", "nfd", "--help").output
+    assert perfdrv("toolbox", "nfd", "wait-gpu-nodes", "--help").exit_code == 0
+    assert "rename one of them" in perfdrv("commands", "nfd").output
+    refused = perfdrv("toolbox", "nfd", "has-labels", "--help").exception
+    assert isinstance(refused, UsageError)
+    assert "are commands of one name; rename one of them" in str(refused)
 
 
 def test_installation_without_entry_points_is_an_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.naming import groups, other_collections, split_role
+from ansible_collections.psap.perf.plugins.module_utils.settings.declarations import check_declarations
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.plugin_utils.role_rights import rules_of
 
@@ -58,10 +60,18 @@ def test_command_outside_the_collection_has_the_arguments_of_its_shared_roles(tm
     assert "shared_load_job_image" in names
 
 
-def test_two_commands_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_name_of_two_commands_is_refused_and_others_work(tmp_path: Path) -> None:
     add_role(tmp_path / "roles/nfd_has_labels")
-    with pytest.raises(UsageError, match=r"roles/nfd_has_labels are two commands of one name; rename one of them"):
-        _ = Project(tmp_path).roles
+    add_role(tmp_path / "roles/mine_start")
+    project = Project(tmp_path)
+    both = r"psap/perf/roles/nfd_has_labels and .*/roles/nfd_has_labels are commands of one name; rename one of them"
+    with pytest.raises(UsageError, match=both):
+        project.command("nfd_has_labels")
+    assert project.command("mine_start").argument("mine_start_size") is not None
+    assert "nfd_has_labels" not in [command.role for command in project.every_command]
+    (problem,) = check_declarations(project)
+    assert (problem.where, problem.fatal) == ("nfd_has_labels", False)
+    assert re.search(both, problem.message)
 
 
 def test_rights_of_a_projects_command_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

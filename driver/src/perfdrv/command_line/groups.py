@@ -53,12 +53,32 @@ class Lazy:
         in_project: Whether its code needs the project's collection, which is made importable first.
         of_any: Whether it uses no files of a project. Outside a project, the collection of the driver's own project
             suffices then.
+        problem: Why it cannot be used; empty if it can be.
     """
 
     target: str
     help: str
     in_project: bool = True
     of_any: bool = False
+    problem: str = ""
+
+
+class UnusableCommand(click.Command):
+    """A command in a list that cannot be used: its summary has the reason, which is raised if it is used."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(name, short_help=problem, add_help_option=False)
+        self._problem = problem
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Accept everything while a command line is completed.
+
+        Raises:
+            UsageError: The command is used.
+        """
+        if not ctx.resilient_parsing:
+            raise UsageError(self._problem)
+        return args
 
 
 class SuggestingGroup(click.Group):
@@ -115,6 +135,8 @@ class LazyGroup(SuggestingGroup):
             return None
         if is_working_directory_gone() and not ctx.resilient_parsing:
             raise UsageError("the working directory was deleted; change into another one")
+        if entry.problem:
+            return UnusableCommand(cmd_name, entry.problem)
         try:
             if entry.in_project:
                 activate(_root_for(entry, ctx))

@@ -32,7 +32,11 @@ def commands(ctx: click.Context, group: str | None) -> None:
     if wanted is not None and wanted not in groups:
         raise click.UsageError(unknown("group", wanted, groups, "perfdrv commands"))
     rows = [
-        (found.replace("_", "-"), command.replace("_", "-"), content.command(role).short_description)
+        (
+            found.replace("_", "-"),
+            command.replace("_", "-"),
+            content.ambiguous_roles.get(role) or content.command(role).short_description,
+        )
         for role, (found, command) in sorted(split.items(), key=lambda item: item[1])
         if wanted in (None, found)
     ]

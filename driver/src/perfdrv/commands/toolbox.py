@@ -22,7 +22,7 @@ from perfdrv.command_line.arguments import (
     option_words,
     with_option_names,
 )
-from perfdrv.command_line.groups import SuggestingGroup
+from perfdrv.command_line.groups import SuggestingGroup, UnusableCommand
 from perfdrv.command_line.run_options import (
     OrderedCommand,
     RunOptions,
@@ -102,7 +102,11 @@ class CommandGroup(AnsweringGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, built from its specification."""
         role = self._roles.get(cmd_name)
-        return None if role is None else make_command(cmd_name, current_project(ctx).content().command(role))
+        if role is None:
+            return None
+        content = current_project(ctx).content()
+        problem = content.ambiguous_roles.get(role)
+        return UnusableCommand(cmd_name, problem) if problem else make_command(cmd_name, content.command(role))
 
 
 def make_command(name: str, spec: CommandSpec) -> click.Command:

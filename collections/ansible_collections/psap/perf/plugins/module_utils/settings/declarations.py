@@ -21,7 +21,7 @@ def check_declarations(project: Project) -> Iterator[Finding]:
     try:
         flows = [project.flow(name) for name in project.flows]
         shared = project.shared
-        commands = [project.command(role) for role in (*project.roles, *project.shared_roles)]
+        commands = list(project.every_command)
     except UsageError as error:
         where, _colon, message = str(error).partition(": ")
         yield Finding(where, message, fatal=True)
@@ -33,6 +33,8 @@ def check_declarations(project: Project) -> Iterator[Finding]:
     yield from _check_twice(project, every_flow)
     for command in commands:
         yield from _check_command(command)
+    for name, problem in project.ambiguous_roles.items():
+        yield Finding(name, problem)
 
 
 def _check_names(project: Project, flow: FlowSpec, *, is_shared: bool) -> Iterator[Finding]:

@@ -103,14 +103,29 @@ class Project:
 
     @functools.cached_property
     def _known_roles(self) -> dict[str, Role]:
-        """Return all roles by their names without a collection, which Ansible's variables begin with."""
-        known: dict[str, Role] = {}
+        """Return all roles by their names without a collection, which Ansible's variables begin with.
+
+        Of several roles with one name, this is the first: that of the collection, if it has one.
+        """
+        return {name: roles[0] for name, roles in self._roles_by_name.items()}
+
+    @functools.cached_property
+    def _roles_by_name(self) -> dict[str, list[Role]]:
+        found: dict[str, list[Role]] = {}
         for role in (*self._own_roles(), *self._added_roles()):
-            name = role.folder.name
-            other = known.setdefault(name, role)
-            if other.folder.resolve() != role.folder.resolve():
-                raise UsageError(f"{other.folder} and {role.folder} are two commands of one name; rename one of them")
-        return dict(sorted(known.items()))
+            same = found.setdefault(role.folder.name, [])
+            if role.folder.resolve() not in [other.folder.resolve() for other in same]:
+                same.append(role)
+        return dict(sorted(found.items()))
+
+    @functools.cached_property
+    def ambiguous_roles(self) -> dict[str, str]:
+        """Return why a name of several roles cannot be used, by the name."""
+        return {
+            name: f"{' and '.join(str(role.folder) for role in roles)} are commands of one name; rename one of them"
+            for name, roles in self._roles_by_name.items()
+            if len(roles) > 1
+        }
 
     def _own_roles(self) -> Iterator[Role]:
         for folder in _folders_with_arguments(self.collection / "roles"):
@@ -169,14 +184,23 @@ class Project:
         self.role(role)
         return self._command(role)
 
+    @property
+    def every_command(self) -> Iterator[CommandSpec]:
+        """Yield the commands, then the roles whose arguments several commands share; not those of ambiguous names."""
+        for name in (*self.roles, *self.shared_roles):
+            if name not in self.ambiguous_roles:
+                yield self._command(name)
+
     def role(self, name: str) -> Role:
         """Return the role of the command *name*.
 
         Raises:
-            UsageError: If the command does not exist.
+            UsageError: If the command does not exist, or several roles have its name.
         """
         if name not in self._known_roles:
             raise UsageError(f"unknown command {name}{did_you_mean(name, self.roles)}; perfdrv commands lists them")
+        if name in self.ambiguous_roles:
+            raise UsageError(self.ambiguous_roles[name])
         return self._known_roles[name]
 
     def settings_of(self, flow: str) -> tuple[Option, ...]:

@@ -143,11 +143,9 @@ class PresetLayers:
 
     def _argument_defaults(self) -> dict[str, Any]:
         """Return the defaults of all arguments; Ansible itself reads those of a published role."""
-        names = (*self.project.roles, *self.project.shared_roles)
-        commands = (self.project.command(name) for name in names)
         return {
             one.name: self._declared_at(one.default, one.where)
-            for command in commands
+            for command in self.project.every_command
             if not command.defaults_file.is_file()
             for one in command.own_optional
         }
