@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from perfdrv.ansible.single_task import TaskError
 from perfdrv.cli import cli
 from perfdrv.command_line.groups import Session
+from perfdrv.errors import UsageError
 from perfdrv.examining import cluster
 from perfdrv.examining.findings import MISSING, OK, OPTIONAL, optional, required, worst_exit_code
 from perfdrv.examining.machine import INOTIFY_INSTANCES, examine_machine
@@ -43,6 +46,22 @@ def test_low_limit_of_watches_is_optional(tmp_path: Path) -> None:
     assert findings["inotify instances"].status == OPTIONAL
     assert "sysctl" in findings["inotify instances"].remedy
     assert findings["Python"].status == OK
+
+
+def test_machine_without_pseudo_terminals_starts_nothing(
+    tmp_path: Path, perfdrv: Callable[..., Result], runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable() -> tuple[int, int]:
+        raise OSError("out of pty devices")
+
+    monkeypatch.setattr(os, "openpty", unavailable)
+    found = next(finding for finding in examine_machine(tmp_path) if finding.check == "pseudo-terminals")
+    assert (found.status, found.exit_code) == (MISSING, 2)
+    for words in (["demo"], ["run", "demo"], ["toolbox", "demo", "greet"]):
+        refused = perfdrv(*words).exception
+        assert isinstance(refused, UsageError)
+        assert "cannot open a pseudo-terminal, on which Ansible runs: out of pty devices; mount" in str(refused)
+    assert list(runs.iterdir()) == []
 
 
 def test_exit_code_is_that_of_the_first_missing_requirement() -> None:

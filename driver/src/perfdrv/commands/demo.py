@@ -11,6 +11,7 @@ import yaml
 from perfanalysis.files.local_path import LocalPath
 from perflab.cli import lab
 
+from perfdrv.ansible.pseudo_terminal import require_pseudo_terminal
 from perfdrv.collection import INSTALLED, collection_of
 from perfdrv.command_line.groups import Session, project_root
 from perfdrv.commands.run import run
@@ -31,6 +32,8 @@ def demo(ctx: click.Context, name: str | None, opens: bool, runs_dir: Path | Non
 
     No hardware, cluster or project is required. The first call compiles the programs of the lab, which takes minutes.
     """
+    # known before the programs of the lab are compiled
+    require_pseudo_terminal()
     session = _session(ctx)
     root = project_root(ctx) if session is None else INSTALLED
     folder = runs_dir if session is None else runs_dir or Path("runs")

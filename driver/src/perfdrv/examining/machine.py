@@ -1,4 +1,4 @@
-"""Checks of this machine: Python, Ansible, disk, kernel limits, the compiler of the lab."""
+"""Checks of this machine: Python, Ansible, disk, kernel limits, pseudo-terminals, the compiler of the lab."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from perfdrv.ansible.pseudo_terminal import REMEDY, pseudo_terminal_problem
 from perfdrv.errors import EXIT_USAGE
 from perfdrv.examining.findings import Finding, optional, required
 
@@ -53,6 +54,8 @@ def examine_machine(folder: Path, inotify: Path = _INOTIFY) -> Iterator[Finding]
             str(limit),
             f"for several labs: sysctl fs.inotify.max_user_instances={INOTIFY_INSTANCES}",
         )
+    problem = pseudo_terminal_problem()
+    yield required("pseudo-terminals", not problem, problem or "available", REMEDY, EXIT_USAGE)
     go = shutil.which("go")
     yield optional("Go compiler", go is not None, go or "not on PATH", "for the lab: pip install 'psap-perf[lab]'")
 

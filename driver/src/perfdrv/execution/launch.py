@@ -27,6 +27,7 @@ from ansible_collections.psap.perf.plugins.module_utils.run.failures import Fail
 from ansible_collections.psap.perf.plugins.module_utils.run.phases import CLEANUP, CONCLUDE
 
 from perfdrv.ansible.private_directory import remove_leftovers
+from perfdrv.ansible.pseudo_terminal import require_pseudo_terminal
 from perfdrv.ansible.request import RunRequest
 from perfdrv.ansible.supervised import adopt_orphans
 from perfdrv.ansible.workers import Finished, carry_out
@@ -69,7 +70,11 @@ def launch_attempt(
     Args:
         perform: Carries out the attempt and returns its outcome.
         keep: Returns fields of run.json that this outcome does not change.
+
+    Raises:
+        UsageError: Ansible cannot start on this machine; no directory is created.
     """
+    require_pseudo_terminal()
     with Interrupts(request.grace) as interrupts:
         facts, begins = facts_of(request), request.run_directory is None
         request = _in_directory(request)
