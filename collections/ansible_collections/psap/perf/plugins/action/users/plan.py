@@ -34,7 +34,7 @@ class Arguments:
     job: str
     namespace: str
     count: int
-    command: str
+    ci_command: str
     setup_command: str
     user_prefix: str
     namespace_prefix: str
@@ -68,7 +68,7 @@ class ActionModule(PerfAction):
 
 
 def _plan(args: Arguments) -> UsersPlan:
-    command = words(args.command, "ci_command")
+    command = words(args.ci_command, "ci_command")
     if not command:
         raise UsageError("ci_command is empty; pass the command of every user")
     return UsersPlan(

@@ -17,7 +17,7 @@ options:
     description: Number of users.
     type: int
     required: true
-  command:
+  ci_command:
     description: The command of every user, split into words as in a shell; no shell runs it.
     type: str
     required: true
@@ -101,7 +101,7 @@ EXAMPLES = r"""
     job: notebooks
     namespace: local-ci
     count: 50
-    command: perfdrv run notebooks
+    ci_command: perfdrv run notebooks
     ready_within: 10m
     timeout: 2h
 """
