@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.table import generators
 from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project
 from ansible_collections.psap.perf.plugins.module_utils.settings.survey import NOT_SET, survey, unanswered
 from ansible_collections.psap.perf.plugins.module_utils.settings.types import convert_text, problems
@@ -99,6 +100,15 @@ def test_defaults_of_questions_are_valid_answers() -> None:
     assert asked["clusters_lock"]["default"] == "wait"
     assert "Without an answer: wait, which the template sets." in str(asked["clusters_lock"]["question_description"])
     assert questions("fine_tuning", fine_tuning_remove=["namespace"])["fine_tuning_remove"]["default"] == "namespace"
+
+
+@pytest.mark.parametrize("flow", ["kserve", "llm_d"])
+def test_load_generator_of_a_package_is_an_answer(flow: str) -> None:
+    name = f"{flow}_load_generator"
+    question = questions(flow)[name]
+
+    assert accepted_variables([question], False, {name: "of_a_package"}) == ({name: "of_a_package"}, [])
+    assert [one for one in generators() if one not in str(question["question_description"])] == []
 
 
 def test_value_invalid_as_an_answer_is_not_asked_for() -> None:
