@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from perflab.building import build, components
-from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, Component, lock_hash, versions
+from perflab.building import build, component
+from perflab.building.component import Component
+from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, lock_hash, versions
 from perflab.building.golang import Go
 from perflab.profiles import ENDPOINT_PICKER, OLM
 
@@ -51,8 +52,8 @@ def test_hash_depends_on_machine_and_programs() -> None:
 
 @pytest.mark.parametrize("name", ["go.mod", "go.sum", "tools.go"])
 def test_hash_depends_on_each_lock_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(components.MODULES, tmp_path / "modules")
-    monkeypatch.setattr(components, "MODULES", tmp_path / "modules")
+    shutil.copytree(component.MODULES, tmp_path / "modules")
+    monkeypatch.setattr(component, "MODULES", tmp_path / "modules")
     before = lock_hash()
     with (tmp_path / "modules" / COMPONENTS[0].folder.name / name).open("a") as file:
         file.write("// changed\n")

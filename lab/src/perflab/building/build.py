@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from perflab.building import definitions
-from perflab.building.components import COMPONENTS, Component, lock_hash, sets_for, versions
+from perflab.building.component import Component
+from perflab.building.components import COMPONENTS, lock_hash, sets_for, versions
 from perflab.building.envoy import ensure_envoy
 from perflab.building.golang import Go
 from perflab.building.sets import DEFINITIONS_FOLDER, Binaries, ensure_set, find_set, whole_set

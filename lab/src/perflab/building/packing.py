@@ -21,7 +21,8 @@ from typing import IO, Any, Final, Literal
 import msgspec
 
 from perflab.building import envoy, llama
-from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, PROMETHEUS, S3_SERVER, Component, lock_hash
+from perflab.building.component import Component
+from perflab.building.components import COMPONENTS, DEFINITIONS, PRODUCTS, PROMETHEUS, S3_SERVER, lock_hash
 from perflab.building.sets import compiler, find_set, only_builder
 from perflab.errors import ClusterError, PrintLine, UsageError
 

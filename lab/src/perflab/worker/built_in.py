@@ -12,7 +12,8 @@ from pathlib import Path
 from perflab.building import llama
 from perflab.building.aiperf_packages import ensure_aiperf
 from perflab.building.build import ensure_binaries
-from perflab.building.components import MINIO, PRODUCTS, PROMETHEUS, S3_SERVER, Component
+from perflab.building.component import Component
+from perflab.building.components import MINIO, PRODUCTS, PROMETHEUS, S3_SERVER
 from perflab.building.llama import ensure_llama_cpp
 from perflab.errors import PrintLine, UsageError
 from perflab.profiles import WORKER
