@@ -8,17 +8,14 @@ Runs of two flows with normal noise of 3 %, a step of 20 % in one KPI and of 30 
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from perfanalysis.results.history.folder import add
 from perfanalysis.verdicts.site.page import FILE
 
+from tests.bench.whole_process import PERFANALYSIS, cost_of
 from tests.unit.analysis.histories import document, kpi
 
 AIM_S, AIM_MB = 3.0, 5.0
@@ -44,14 +41,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         history, target = Path(root, "history"), Path(root, "site")
         write_history(history, asked.runs, asked.kpis)
-        command = [sys.executable, "-m", "perfanalysis", "history", "site", str(history), "--to", str(target)]
-        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        ended, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        cost = cost_of([*PERFANALYSIS, "history", "site", str(history), "--to", str(target)])
         size = (target / FILE).stat().st_size / 1e6
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{asked.runs} runs of {asked.kpis} KPIs: {ended - began:.2f} s, {cpu:.2f} s of CPU (aim {AIM_S:g})")
-    print(f"  page: {size:.2f} MB (aim {AIM_MB:g}), memory: {after.ru_maxrss / 1e3:.0f} MB")
+    print(f"{asked.runs} runs of {asked.kpis} KPIs: {cost.text} (aim {AIM_S:g} s)")
+    print(f"  page: {size:.2f} MB (aim {AIM_MB:g})")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -31,11 +29,14 @@ from perflab.processes import state
 from perflab.processes.state import Lab
 from perflab.profiles import KSERVE, KUEUE, OFFERED, PROFILES
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.lab_commands import perflab
+from tests.bench.processes import cpu_of, resident_mb
+
 NAME = "bench-emulators"
 REST_S = 20.0
 NAMESPACE = "runai-bench"
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 RUNAI = f"/apis/run.ai/v2alpha1/namespaces/{NAMESPACE}"
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 QUEUES = "/apis/kueue.x-k8s.io/v1beta1"
@@ -48,25 +49,6 @@ EXAMPLES = {
     "NodeFeatureDiscovery": "/apis/nfd.openshift.io/v1/namespaces/{namespace}/nodefeaturediscoveries",
     "ClusterPolicy": "/apis/nvidia.com/v1/clusterpolicies",
 }
-
-
-def perflab(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "perflab", *arguments], check=True, stdout=subprocess.DEVNULL)
-
-
-def cpu_s(lab: Lab) -> dict[str, float]:
-    used = {}
-    for name, identity in lab.pids.items():
-        fields = Path(f"/proc/{identity.pid}/stat").read_text().rpartition(")")[2].split()
-        used[name] = (int(fields[11]) + int(fields[12])) / TICKS
-    return used
-
-
-def resident_mb(lab: Lab) -> dict[str, float]:
-    return {
-        name: int(Path(f"/proc/{identity.pid}/statm").read_text().split()[1]) * PAGE / 1e6
-        for name, identity in lab.pids.items()
-    }
 
 
 def job(name: str) -> Document:
@@ -192,13 +174,13 @@ async def prepare_serving(api: Api) -> None:
 async def measure(api: Api, lab: Lab, what: str, count: int) -> None:
     path, make, ended = {**KINDS, **SERVED}[what]
     prefix = f"{what.split()[0].lower()}-{time.monotonic_ns() % 10**6}"
-    before, started = cpu_s(lab), time.monotonic()
+    before, started = cpu_of(lab), time.monotonic()
     await in_bulk(list(range(count)), lambda number: api.create(path, make(f"{prefix}-{number:05d}")))
     created_s = time.monotonic() - started
     while sum(ended(each) for each in await api.list(path) if each["metadata"]["name"].startswith(prefix)) < count:
         await asyncio.sleep(0.5)
     ended_s = time.monotonic() - started
-    used = {name: seconds - before[name] for name, seconds in cpu_s(lab).items()}
+    used = {name: seconds - before[name] for name, seconds in cpu_of(lab).items()}
     print(f"\n{count} {what}: created in {created_s:.1f} s, ended after {ended_s:.1f} s ({count / ended_s:.0f}/s)")
     for name, seconds in sorted(used.items(), key=lambda item: -item[1]):
         print(f"  {name:<26} {1000 * seconds / count:6.1f} ms CPU each, {seconds / ended_s:5.0%} of a core")
@@ -250,12 +232,12 @@ def _succeeded(version: Document) -> bool:
 
 async def run_beside_operators(lab: Lab, count: int, nodes: int) -> None:
     async with connect(lab.folder, lab.server) as api:
-        before, started = cpu_s(lab), time.monotonic()
+        before, started = cpu_of(lab), time.monotonic()
         await install(api, "nfd", "redhat-operators", "openshift-nfd")
         await install(api, "gpu-operator-certified", "certified-operators", "nvidia-gpu-operator")
         while not all("nvidia.com/gpu" in node["status"]["allocatable"] for node in await api.list("/api/v1/nodes")):
             await asyncio.sleep(0.5)
-        used = {name: seconds - before[name] for name, seconds in cpu_s(lab).items()}
+        used = {name: seconds - before[name] for name, seconds in cpu_of(lab).items()}
         took_s, together_s = time.monotonic() - started, sum(used.values())
         print(f"operators and operands on {nodes} nodes: {took_s:.1f} s, {together_s:.1f} s of CPU")
         print(f"  {EMULATORS:<26} {used[EMULATORS]:.1f} s of CPU", flush=True)
@@ -268,14 +250,11 @@ async def run_beside_operators(lab: Lab, count: int, nodes: int) -> None:
 def measure_starts(nodes: int) -> None:
     for profile in PROFILES:
         for last in (False, False, True):
-            started = time.monotonic()
-            perflab("up", "--name", NAME, "--profile", profile, "--nodes", str(nodes))
-            took_s = time.monotonic() - started
+            took_s = perflab("up", "--name", NAME, "--profile", profile, "--nodes", str(nodes))
             try:
                 lab = state.get_running(places.home(), NAME)
-                print(
-                    f"up, {profile}, {nodes} nodes: {took_s:.1f} s, {sum(cpu_s(lab).values()):.1f} s of CPU", flush=True
-                )
+                used_s = sum(cpu_of(lab).values())
+                print(f"up, {profile}, {nodes} nodes: {took_s:.1f} s, {used_s:.1f} s of CPU", flush=True)
                 if last:
                     measure_rest(lab)
             finally:
@@ -283,12 +262,12 @@ def measure_starts(nodes: int) -> None:
 
 
 def measure_rest(lab: Lab) -> None:
-    before = cpu_s(lab)
+    before = cpu_of(lab)
     time.sleep(REST_S)
-    for name, seconds in cpu_s(lab).items():
+    for name, seconds in cpu_of(lab).items():
         share = (seconds - before[name]) / REST_S
         print(f"  {name:<26} {share:6.1%} of a core at rest, {resident_mb(lab)[name]:6.0f} MB resident")
-    total = (sum(cpu_s(lab).values()) - sum(before.values())) / REST_S
+    total = (sum(cpu_of(lab).values()) - sum(before.values())) / REST_S
     print(
         f"  {'together':<26} {total:6.1%} of a core at rest, {sum(resident_mb(lab).values()):6.0f} MB resident",
         flush=True,

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import dataclasses
 import os
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,39 +22,13 @@ from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.lab_commands import perflab
+from tests.bench.processes import children_cpu, cpu_of, resident_mb
+
 NAME = "bench"
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
-
-
-@dataclasses.dataclass(frozen=True)
-class Usage:
-    """CPU seconds used so far and resident bytes, per program."""
-
-    cpu_s: dict[str, float]
-    resident: dict[str, int]
-
-
-def perflab(*arguments: str, environment: dict[str, str] | None = None) -> float:
-    """Run one `perflab` command; return how long it took, in seconds."""
-    started = time.monotonic()
-    command = [sys.executable, "-m", "perflab", *arguments]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
-    return time.monotonic() - started
-
-
-def running_lab() -> Lab:
-    return state.get_running(places.home(), NAME)
-
-
-def usage(lab: Lab) -> Usage:
-    cpu, resident = {}, {}
-    for name, identity in lab.pids.items():
-        fields = Path(f"/proc/{identity.pid}/stat").read_text().rpartition(")")[2].split()
-        cpu[name] = (int(fields[11]) + int(fields[12])) / TICKS
-        resident[name] = int(fields[21]) * PAGE
-    return Usage(cpu, resident)
 
 
 def job(number: int) -> dict[str, Any]:
@@ -87,29 +58,25 @@ def report(what: str, figure: str) -> None:
     print(f"{what:<44} {figure}", flush=True)
 
 
-def report_shares(before: Usage, after: Usage, seconds: float) -> None:
-    for name in after.cpu_s:
-        used = after.cpu_s[name] - before.cpu_s[name]
-        share = used / seconds / (os.cpu_count() or 1)
-        report(f"  {name}", f"{used:7.1f} s CPU, {share:4.0%} of the machine")
+def report_shares(used: dict[str, float], seconds: float) -> None:
+    for name, cpu in used.items():
+        report(f"  {name}", f"{cpu:7.1f} s CPU, {cpu / seconds / (os.cpu_count() or 1):4.0%} of the machine")
 
 
 def report_memory(lab: Lab) -> None:
-    resident = usage(lab).resident
+    resident = resident_mb(lab)
     for name, size in resident.items():
-        report(f"  {name}", f"{size / 1e6:7.0f} MB resident")
-    report("  together", f"{sum(resident.values()) / 1e6:7.0f} MB resident")
+        report(f"  {name}", f"{size:7.0f} MB resident")
+    report("  together", f"{sum(resident.values()):7.0f} MB resident")
 
 
 def measure_build() -> None:
     folder = Path(tempfile.mkdtemp(prefix="perflab-bench-"))
     environment = {"XDG_CACHE_HOME": str(folder / "cache"), "GOCACHE": str(folder / "go-build")}
     try:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_cpu()
         report("cold build (sources fetched before)", f"{perflab('build', environment=environment):.0f} s")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report("  CPU of the build", f"{cpu:.0f} s")
+        report("  CPU of the build", f"{children_cpu() - before:.0f} s")
         used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         report("  disk for the build cache and binaries", f"{used / 1e9:.1f} GB")
     finally:
@@ -119,13 +86,14 @@ def measure_build() -> None:
 def measure(options: argparse.Namespace) -> None:
     report("up, 100 nodes, programs cached", f"{perflab('up', '--name', NAME, '--nodes', '100'):.1f} s")
     report(f"scale to {options.nodes} nodes, all Ready", f"{scale(options.nodes):.1f} s")
-    lab, before = running_lab(), usage(running_lab())
+    lab = state.get_running(places.home(), NAME)
+    before = cpu_of(lab)
     created, seconds = asyncio.run(run_jobs(lab, options.jobs))
-    after = usage(lab)
+    used = {name: cpu - before[name] for name, cpu in cpu_of(lab).items()}
     report(f"{options.jobs} one-GPU Jobs created", f"{created:.1f} s ({options.jobs / created:.0f}/s)")
     report(f"{options.jobs} one-GPU Jobs complete", f"{seconds:.1f} s ({options.jobs / seconds:.0f}/s)")
-    report_shares(before, after, seconds)
-    total = sum(after.cpu_s.values()) - sum(before.cpu_s.values())
+    report_shares(used, seconds)
+    total = sum(used.values())
     report("  together", f"{total:7.1f} s CPU, {1000 * total / options.jobs:.1f} ms a Job")
     report_memory(lab)
     if options.many_nodes:

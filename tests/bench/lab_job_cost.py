@@ -12,9 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
-import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -30,8 +28,12 @@ from perflab.files import places
 from perflab.processes import state
 from perflab.processes.state import Lab
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.lab_commands import perflab
+from tests.bench.processes import cpu_of
+
 AS_IT_IS, CHANGED = "bench-cost", "bench-cost-changed"
-TICKS = os.sysconf("SC_CLK_TCK")
 NAMESPACE = "cost"
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -89,23 +91,11 @@ TRIES: Mapping[str, Try] = {
 }
 
 
-def cpu_s(lab: Lab) -> dict[str, float]:
-    used = {}
-    for name, identity in lab.pids.items():
-        fields = Path(f"/proc/{identity.pid}/stat").read_text().rpartition(")")[2].split()
-        used[name] = (int(fields[11]) + int(fields[12])) / TICKS
-    return used
-
-
 def job(name: str) -> dict[str, Any]:
     container = {"name": "main", "image": "none", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     pod = {"spec": {"restartPolicy": "Never", "containers": [container]}}
     metadata = {"name": name}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"backoffLimit": 0, "template": pod}}
-
-
-def perflab(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "perflab", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 async def run_jobs(lab: Lab, count: int) -> dict[str, float]:
@@ -114,13 +104,13 @@ async def run_jobs(lab: Lab, count: int) -> dict[str, float]:
         await api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         while not await api.exists(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"):
             await asyncio.sleep(0.1)
-        before, started = cpu_s(lab), time.monotonic()
+        before, started = cpu_of(lab), time.monotonic()
         names = [f"job-{number:05d}" for number in range(count)]
         await in_bulk(names, lambda name: api.create(JOBS, job(name)))
         while await api.list(f"{JOBS}?fieldSelector=status.successful%3D0&limit=1"):
             await asyncio.sleep(LOOK_S)
         seconds = time.monotonic() - started
-        used = {name: 1000 * (now - before[name]) / count for name, now in cpu_s(lab).items()}
+        used = {name: 1000 * (now - before[name]) / count for name, now in cpu_of(lab).items()}
         for path in (PODS, JOBS, EVENTS):
             await api.delete(path)
         while await api.list(f"{JOBS}?limit=1"):

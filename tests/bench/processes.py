@@ -1,4 +1,4 @@
-"""CPU time and memory of the processes of a lab and of this one, for benches."""
+"""CPU time and memory of the processes of a lab, of this one and of its children, for benches."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from perflab.processes.state import Lab
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -29,10 +31,10 @@ class Usage:
     """Seconds in which this process was ready to run and waited for a CPU."""
 
 
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU time that a process has used."""
+def cpu_seconds(pid: int, *, children: bool = False) -> float:
+    """Return the CPU time that a process has used; with `children`, also its ended children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return sum(map(int, fields[11 : 15 if children else 13])) / _TICKS
 
 
 def resident(pid: int) -> int:
@@ -40,11 +42,26 @@ def resident(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
+def cpu_of(lab: Lab) -> dict[str, float]:
+    """Return the CPU seconds that each program of a lab has used."""
+    return {name: cpu_seconds(identity.pid) for name, identity in lab.pids.items()}
+
+
+def resident_mb(lab: Lab) -> dict[str, float]:
+    """Return the resident memory of each program of a lab, in MB of 10^6 bytes."""
+    return {name: resident(identity.pid) / 1e6 for name, identity in lab.pids.items()}
+
+
+def children_cpu() -> float:
+    """Return the CPU seconds of the children of this process that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _own() -> tuple[float, float, float]:
     """Return the CPU of this process, of its ended children, and its time waiting for a CPU (main thread)."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     waited = int(Path("/proc/self/schedstat").read_text().split()[1]) / 1e9
-    return time.process_time(), children.ru_utime + children.ru_stime, waited
+    return time.process_time(), children_cpu(), waited
 
 
 @contextmanager

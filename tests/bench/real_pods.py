@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -32,6 +31,8 @@ from perflab.worker.images import PAUSE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench.lab_commands import PERFLAB, perflab
+from tests.bench.processes import children_cpu, cpu_seconds
 from tests.integration.lab import machine
 
 NAME = "bench-real-pods"
@@ -41,17 +42,13 @@ REST_S = 10.0
 DELETED_WITHIN_S = 300.0
 # `perflab up` prints the last line that begins so when the API server is ready
 STARTING = "starting "
-TICKS = os.sysconf("SC_CLK_TCK")
 NODE = ("kubelet", "containerd", "containerd-shim-runc-v2", "kube-proxy", "coredns")
 CONTROL_PLANE = ("kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler", "metrics-server")
 
 
-COMMAND = (sys.executable, "-m", "perflab")
-
-
 def up() -> None:
     started, server_s = time.monotonic(), 0.0
-    words = (*COMMAND, "up", "--name", NAME, "--nodes", "2", "--with", "worker")
+    words = (*PERFLAB, "up", "--name", NAME, "--nodes", "2", "--with", "worker")
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr or ():
             if line.startswith(STARTING):
@@ -89,9 +86,7 @@ def memory_mb(pid: int) -> float:
 
 
 def cpu_s(pid: int) -> float:
-    """CPU of a process, with those that it has started and that have ended."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / TICKS
+    return cpu_seconds(pid, children=True)
 
 
 def by_program(lab: Lab, measured: Callable[[int], float]) -> dict[str, float]:
@@ -152,11 +147,9 @@ async def measure(lab: Lab, pods: int, *, keep: bool) -> None:
 
 
 def down() -> None:
-    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*COMMAND, "down", "--name", NAME], check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    taken_s = time.monotonic() - started
+    before = children_cpu()
+    taken_s = perflab("down", "--name", NAME)
+    used_s = children_cpu() - before
     print(f"perflab down after {taken_s:.1f} s, {used_s:.1f} s of CPU; load average: {os.getloadavg()[0]:.1f}")
 
 

@@ -20,9 +20,9 @@ import asyncio
 import json
 import multiprocessing
 import os
-import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -35,7 +35,9 @@ from typing import Any
 import aiohttp
 from perfdrv.collection import activate
 
-activate(Path(__file__).resolve().parents[2])
+PROJECT = Path(__file__).resolve().parents[2]
+activate(PROJECT)
+sys.path.insert(0, str(PROJECT))
 
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint, load_endpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.instants import RunClock
@@ -64,13 +66,14 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tem
 from perflab.files import places
 from perflab.processes import state
 
+from tests.bench.processes import children_cpu, cpu_seconds
+
 CONNECTIONS = (0, 1, 8, 32)
 # compared with 0, which is as many as the API server accepts
 RAW_CONNECTIONS = (8, 32, 128)
 COMPILED_CLIENT = Path(__file__).with_name("compiled_client")
 NAMESPACE = "default"
 JOB = ResourceKind("batch/v1", "Job", "jobs")
-TICKS = os.sysconf("SC_CLK_TCK")
 TEMPLATE = """
 apiVersion: batch/v1
 kind: Job
@@ -222,22 +225,15 @@ async def empty(endpoint: ApiEndpoint) -> None:
             await asyncio.sleep(0.2)
 
 
-def server_cpu(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
 def own_cpu() -> float:
     """Return the CPU seconds that this process and its awaited children have used."""
-    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return time.process_time() + children_cpu()
 
 
 def measure(way: Way, asked: Round, pid: int) -> Sample:
-    own, server = own_cpu(), server_cpu(pid)
+    own, server = own_cpu(), cpu_seconds(pid)
     taken = asyncio.run(way(asked))
-    own, server = own_cpu() - own, server_cpu(pid) - server
+    own, server = own_cpu() - own, cpu_seconds(pid) - server
     asyncio.run(empty(asked.endpoint))
     return Sample(asked.count / taken, own / asked.count * 1000, server / asked.count * 1000)
 
