@@ -1,10 +1,11 @@
-"""The record of the cluster that a verb acts on."""
+"""The record of the cluster that a verb acts on, and the verbs that destroy this cluster."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import Usage
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
+    DESTROYED,
     ClusterRecord,
+    Journal,
     new_record,
+    read_record,
     record_path,
 )
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,28 @@ def begin(context: VerbContext, method: str | None) -> ClusterRecord:
     )
 
 
+def existing(path: Path, method: str) -> ClusterRecord | None:
+    """Return the record of a cluster that exists or whose creation has begun; None without one.
+
+    Raises:
+        UsageError: If another method created the cluster.
+    """
+    record = read_record(path)
+    if record is None or record.phase == DESTROYED:
+        return None
+    if record.method != method:
+        raise UsageError(f"{path} is the record of a cluster that was created by {record.method}, not by {method}")
+    return record
+
+
 def document_of(record: ClusterRecord | None) -> dict[str, Any]:
     """Return *record* as verbs return it; empty for None."""
     return asdict(record) if record else {}
+
+
+def result_of(path: Path, record: ClusterRecord | None, *, changed: bool = False) -> VerbResult:
+    """Return the result of a verb: the record and its path."""
+    return VerbResult(changed=changed, values={"record": str(path), "cluster": document_of(record)})
 
 
 @contextmanager
@@ -84,3 +107,33 @@ def where_hive_runs(context: VerbContext, record: ClusterRecord) -> Iterator[Clu
         yield cluster
     finally:
         cluster.close()
+
+
+class DestroyAction(CommandAction):
+    """A verb that destroys the cluster of a record, and removes the cluster's folder."""
+
+    def perform(self, context: VerbContext) -> VerbResult:
+        """Destroy the cluster of the record; in check mode, find out whether it exists."""
+        path = path_of(context)
+        record = read_record(path)
+        if record is None:
+            return replace(result_of(path, None), skipped="no cluster is recorded")
+        journal = Journal(path, record)
+        if record.phase == DESTROYED:
+            if not context.check_mode:
+                # a killed command may have left the folder
+                journal.forget()
+            return result_of(path, record)
+        if context.check_mode:
+            return result_of(path, record, changed=self.exists(context, record))
+        self.destroy(context, record)
+        journal.forget()
+        return result_of(path, journal.record, changed=True)
+
+    def exists(self, _context: VerbContext, _record: ClusterRecord) -> bool:
+        """Return whether the cluster may exist; by default true."""
+        return True
+
+    @abstractmethod
+    def destroy(self, context: VerbContext, record: ClusterRecord) -> None:
+        """Destroy the cluster, and wait for its end."""

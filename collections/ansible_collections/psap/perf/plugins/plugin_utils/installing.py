@@ -68,31 +68,33 @@ def installer_of(context: VerbContext, record: ClusterRecord, show: Callable[[st
     """
     args = context.arguments(InstallerArguments)
     program = args.program or record.destruction.get("program") or PROGRAM
-    credentials = aws_credentials(context, args.credentials or record.secrets.get("aws", ""))
+    credentials = args.credentials or record.secrets.get("aws", "")
     return installer_in(context, Path(record.folder), program, credentials, show)
 
 
 def installer_in(
     context: VerbContext, folder: Path, program: str, credentials: str, show: Callable[[str], None]
 ) -> Installer:
-    """Return an installer whose AWS credentials are in a file in *folder*."""
+    """Return an installer whose AWS credentials, a reference to a secret or empty, are in a file in *folder*."""
+    # before the installer writes the file: the values are redacted, or refused
+    text = context.secret(credentials) if aws_keys(context, credentials) else ""
     log = context.directory / "artifacts" / LOG
     hooks = Hooks(context.check_interrupted, show, context.redactor.redact)
-    return Installer(program, aws_environment(folder, credentials), log, hooks)
+    return Installer(program, aws_environment(folder, text), log, hooks)
 
 
-def aws_credentials(context: VerbContext, reference: str) -> str:
-    """Return the AWS credentials of *reference*, and redact them in outputs; empty for an empty reference.
+def aws_keys(context: VerbContext, reference: str) -> Keys | None:
+    """Return the AWS credentials of *reference*, and redact them in outputs; None for an empty reference.
 
     Raises:
         UsageError: If they do not have the format of the program ``aws``.
     """
     if not reference:
-        return ""
-    text = context.secret(reference)
-    for value in Keys.parse(text).secrets():
+        return None
+    keys = Keys.parse(context.secret(reference))
+    for value in keys.secrets():
         context.redactor.add(value)
-    return text
+    return keys
 
 
 def plan_of(args: PlanArguments, record: ClusterRecord, release: Release | None) -> InstallPlan:

@@ -6,20 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, parse_utc, seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.hive import await_claim, claim, is_claimed
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
-    DESTROYED,
     ClusterRecord,
     Journal,
-    read_record,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import (
     begin,
-    document_of,
+    existing,
     path_of,
+    result_of,
     where_hive_runs,
 )
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
@@ -49,13 +47,10 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Record the cluster, claim it, and wait until it runs."""
         args, path = context.arguments(Arguments), path_of(context)
-        former = read_record(path)
-        begun = _new_record(context) if former is None or former.phase == DESTROYED else former
-        if begun.method != "hive":
-            raise UsageError(f"{path} is the record of a cluster that was created by {begun.method}, not by hive")
+        begun = existing(path, "hive") or _new_record(context)
         with where_hive_runs(context, begun) as hub:
             if begun.phase == CREATED and is_claimed(hub, begun):
-                return VerbResult(values={"record": str(path), "cluster": document_of(begun)})
+                return result_of(path, begun)
             if begun.phase == CREATED:
                 # its lifetime was over, or another user deleted it
                 Journal(path, begun).forget()
@@ -65,10 +60,7 @@ class ActionModule(CommandAction):
             with shown_wait(context.command_directory(), f"a cluster of pool {args.pool}", args.timeout) as show:
                 claim(hub, journal)
                 await_claim(hub, journal, args.timeout, args.patience, context.check_interrupted, show)
-        warnings = _warnings(journal.record)
-        return VerbResult(
-            changed=True, values={"record": str(path), "cluster": document_of(journal.record)}, warnings=warnings
-        )
+        return replace(result_of(path, journal.record, changed=True), warnings=_warnings(journal.record))
 
 
 def _new_record(context: VerbContext) -> ClusterRecord:

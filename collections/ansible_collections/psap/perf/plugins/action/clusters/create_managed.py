@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import (
     ManagedPlan,
@@ -17,12 +16,10 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.osd import 
 )
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
-    DESTROYED,
     ClusterRecord,
     Journal,
-    read_record,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, existing, path_of, result_of
 from ansible_collections.psap.perf.plugins.plugin_utils.managed_clusters import manager_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
@@ -56,15 +53,12 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Record the cluster, request it, and wait until it is ready."""
         args, path = context.arguments(Arguments), path_of(context)
-        former = read_record(path)
-        record = _new_record(context) if former is None or former.phase == DESTROYED else former
-        if record.method != "osd":
-            raise UsageError(f"{path} is the record of a cluster that was created by {record.method}, not by osd")
+        record = existing(path, "osd") or _new_record(context)
         plan = _plan(context)
         body_of(record, plan)
         with manager_of(context, record, args.token) as manager:
             if record.phase == CREATED and exists(manager, record):
-                return VerbResult(values={"record": str(path), "cluster": document_of(record)})
+                return result_of(path, record)
             if record.phase == CREATED:
                 # its time to live was over, or another user deleted it
                 Journal(path, record).forget()
@@ -74,7 +68,7 @@ class ActionModule(CommandAction):
             with shown_wait(context.command_directory(), f"the cluster {record.name}", args.timeout) as show:
                 request(manager, record, plan)
                 await_ready(manager, journal, args.timeout, context.check_interrupted, show, context.redactor.add)
-        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
+        return result_of(path, journal.record, changed=True)
 
 
 def _new_record(context: VerbContext) -> ClusterRecord:

@@ -8,13 +8,12 @@ from typing import Literal
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.efs import Efs, instances_of
 from ansible_collections.psap.perf.plugins.modules.clusters.efs import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_keys
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -64,6 +63,4 @@ def _efs_of(context: VerbContext, args: Arguments) -> Efs:
     infra_id = status.get("infrastructureName")
     if not region or not infra_id:
         raise UsageError("Infrastructure/cluster names no AWS region; set region, and use a cluster on AWS")
-    credentials = aws_credentials(context, args.credentials)
-    keys = Keys.parse(credentials) if credentials else None
-    return Efs(Amazon(str(region), keys, args.endpoint), str(infra_id))
+    return Efs(Amazon(str(region), aws_keys(context, args.credentials), args.endpoint), str(infra_id))

@@ -17,7 +17,6 @@ from ansible_collections.psap.perf.plugins.module_utils.base.errors import (
     UsageError,
 )
 from ansible_collections.psap.perf.plugins.module_utils.base.program import Program, run
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import Amazon
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_ssh import HostKey, Login, key_file
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_worker import (
@@ -29,7 +28,7 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.image_worke
 from ansible_collections.psap.perf.plugins.module_utils.waiting.polling import poll_until
 from ansible_collections.psap.perf.plugins.modules.clusters.image import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_credentials
+from ansible_collections.psap.perf.plugins.plugin_utils.installing import aws_keys
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
@@ -92,8 +91,7 @@ class ActionModule(CommandAction):
 
 
 def _worker_of(context: VerbContext, args: Arguments, waits: Waits) -> ImageWorker:
-    credentials = aws_credentials(context, args.credentials)
-    keys = Keys.parse(credentials) if credentials else None
+    keys = aws_keys(context, args.credentials)
     return ImageWorker(Amazon(args.aws_region, keys, args.endpoint), args.new_ami_name, waits)
 
 

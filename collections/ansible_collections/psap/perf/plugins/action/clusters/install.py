@@ -15,11 +15,9 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.installer i
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import Installation, begun, create, destroy
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
     CREATED,
-    DESTROYED,
     Journal,
-    read_record,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, existing, path_of, result_of
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
     InstallerArguments,
     PlanArguments,
@@ -50,12 +48,9 @@ class ActionModule(CommandAction):
     def perform(self, context: VerbContext) -> VerbResult:
         """Record the cluster, create it, and record where its files are."""
         args, path = context.arguments(Arguments), path_of(context)
-        former = read_record(path)
-        if former is not None and former.method != "ocp":
-            raise UsageError(f"{path} is the record of a cluster that was created by {former.method}, not by ocp")
-        if former is not None and former.phase == CREATED:
-            return VerbResult(values={"record": str(path), "cluster": document_of(former)})
-        record = begin(context, "ocp") if former is None or former.phase == DESTROYED else former
+        record = existing(path, "ocp") or begin(context, "ocp")
+        if record.phase == CREATED:
+            return result_of(path, record)
         with shown_wait(context.command_directory(), f"the cluster {record.name}", args.timeout) as show:
             installer = installer_of(context, record, show)
             release, wanted = installer.release(), args.release
@@ -72,7 +67,7 @@ class ActionModule(CommandAction):
                 left = {name: value for name, value in journal.record.destruction.items() if name != "metadata"}
                 journal.note(destruction={**left, "step": ""})
             create(installer, journal, _installation(context, args, plan))
-        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
+        return result_of(path, journal.record, changed=True)
 
 
 def _check_plan(plan: InstallPlan) -> InstallPlan:

@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.record impo
 )
 from ansible_collections.psap.perf.plugins.modules.clusters.record import DOCUMENTATION
 from ansible_collections.psap.perf.plugins.plugin_utils.argument_specs import argument_spec
-from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, document_of, path_of
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import begin, path_of, result_of
 from ansible_collections.psap.perf.plugins.plugin_utils.verb import PerfAction, VerbContext, VerbResult
 
 
@@ -47,9 +47,9 @@ class ActionModule(PerfAction):
         phase = args.phase
         former = read_record(path)
         if not phase:
-            return _result(str(path), former, changed=False)
+            return result_of(path, former)
         if former is not None and former.phase == CREATED and phase == CREATING:
-            return _result(str(path), former, changed=False)
+            return result_of(path, former)
         begun = former
         if begun is None or (begun.phase == DESTROYED and phase == CREATING):
             if phase != CREATING:
@@ -57,12 +57,12 @@ class ActionModule(PerfAction):
             begun = begin(context, args.method)
         wanted = _with(begun, args)
         if context.check_mode:
-            return _result(str(path), wanted, changed=wanted != former)
+            return result_of(path, wanted, changed=wanted != former)
         journal = Journal(path, former or wanted)
         changed = journal.note(**{name: getattr(wanted, name) for name in ClusterRecord.__dataclass_fields__})
         if phase == DESTROYED:
             journal.forget()
-        return _result(str(path), journal.record, changed=changed)
+        return result_of(path, journal.record, changed=changed)
 
 
 def _with(record: ClusterRecord, args: Arguments) -> ClusterRecord:
@@ -81,7 +81,3 @@ def _with(record: ClusterRecord, args: Arguments) -> ClusterRecord:
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _result(path: str, record: ClusterRecord | None, changed: bool) -> VerbResult:
-    return VerbResult(changed=changed, values={"record": path, "cluster": document_of(record)})

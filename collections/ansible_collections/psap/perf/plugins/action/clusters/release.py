@@ -4,30 +4,20 @@
 from __future__ import annotations
 
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.hive import is_claimed, release
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import DESTROYED, Journal, read_record
-from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of, where_hive_runs
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import DestroyAction, where_hive_runs
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext
 
 
-class ActionModule(CommandAction):
+class ActionModule(DestroyAction):
     """Release a claimed cluster."""
 
-    def perform(self, context: VerbContext) -> VerbResult:
-        """Delete the claim; in check mode, find out whether it exists."""
-        path = path_of(context)
-        record = read_record(path)
-        if record is None:
-            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is recorded")
-        journal = Journal(path, record)
-        if record.phase == DESTROYED:
-            if not context.check_mode:
-                # a killed command may have left the folder
-                journal.forget()
-            return VerbResult(values={"record": str(path), "cluster": document_of(record)})
+    def exists(self, context: VerbContext, record: ClusterRecord) -> bool:
+        """Return whether the claim exists."""
         with where_hive_runs(context, record) as hub:
-            if context.check_mode:
-                changed = is_claimed(hub, record)
-                return VerbResult(changed=changed, values={"record": str(path), "cluster": document_of(record)})
+            return is_claimed(hub, record)
+
+    def destroy(self, context: VerbContext, record: ClusterRecord) -> None:
+        """Delete the claim."""
+        with where_hive_runs(context, record) as hub:
             release(hub, record)
-        journal.forget()
-        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
-from ansible_collections.psap.perf.plugins.module_utils.exporting.places import Keys
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.aws import check_infra_id, tagged
 from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import (
     DESTROY,
@@ -17,21 +16,16 @@ from ansible_collections.psap.perf.plugins.module_utils.provisioning.ocp import 
     destroy_by_metadata,
     tag_metadata,
 )
-from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import (
-    DESTROYED,
-    Journal,
-    default_folder,
-    read_record,
-)
-from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import document_of, path_of
+from ansible_collections.psap.perf.plugins.module_utils.provisioning.record import ClusterRecord, default_folder
+from ansible_collections.psap.perf.plugins.plugin_utils.cluster_records import DestroyAction
 from ansible_collections.psap.perf.plugins.plugin_utils.installing import (
     PROGRAM,
     InstallerArguments,
-    aws_credentials,
+    aws_keys,
     installer_in,
     installer_of,
 )
-from ansible_collections.psap.perf.plugins.plugin_utils.verb import CommandAction, VerbContext, VerbResult
+from ansible_collections.psap.perf.plugins.plugin_utils.verb import VerbContext, VerbResult
 from ansible_collections.psap.perf.plugins.plugin_utils.waiting_file import shown_wait
 
 
@@ -43,7 +37,7 @@ class Arguments(InstallerArguments):
     timeout: Seconds
 
 
-class ActionModule(CommandAction):
+class ActionModule(DestroyAction):
     """Destroy a cluster."""
 
     def perform(self, context: VerbContext) -> VerbResult:
@@ -51,23 +45,14 @@ class ActionModule(CommandAction):
         args = context.arguments(Arguments)
         if args.tag:
             return _destroy_tagged(context, args)
-        path = path_of(context)
-        record = read_record(path)
-        if record is None:
-            return VerbResult(values={"record": str(path), "cluster": {}}, skipped="no cluster is recorded")
-        journal = Journal(path, record)
-        if record.phase == DESTROYED:
-            if not context.check_mode:
-                # a killed command may have left the folder
-                journal.forget()
-            return VerbResult(values={"record": str(path), "cluster": document_of(record)})
-        if context.check_mode:
-            return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(record)})
+        return super().perform(context)
+
+    def destroy(self, context: VerbContext, record: ClusterRecord) -> None:
+        """Run the installer if the creation has begun, so that there may be resources."""
+        args = context.arguments(Arguments)
         with shown_wait(context.command_directory(), f"the end of {record.name}", args.timeout) as show:
             if record.destruction.get("metadata"):
                 destroy(installer_of(context, record, show), record, args.timeout)
-        journal.forget()
-        return VerbResult(changed=True, values={"record": str(path), "cluster": document_of(journal.record)})
 
 
 def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
@@ -75,9 +60,7 @@ def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
     infra_id, region = check_infra_id(args.tag), args.region
     if not region:
         raise UsageError("tag needs a region: set region to the cluster's")
-    credentials = aws_credentials(context, args.credentials)
-    keys = Keys.parse(credentials) if credentials else None
-    resources = tagged(infra_id, region, keys, args.endpoint)
+    resources = tagged(infra_id, region, aws_keys(context, args.credentials), args.endpoint)
     listing = context.directory / "artifacts" / "resources.txt"
     listing.parent.mkdir(exist_ok=True)
     write_text(listing, "".join(f"{name}\n" for name in resources))
@@ -89,7 +72,7 @@ def _destroy_tagged(context: VerbContext, args: Arguments) -> VerbResult:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with shown_wait(context.command_directory(), f"the end of {infra_id}", args.timeout) as show:
-            installer = installer_in(context, folder, args.program or PROGRAM, credentials, show)
+            installer = installer_in(context, folder, args.program or PROGRAM, args.credentials, show)
             destroy_by_metadata(installer, folder / DESTROY, tag_metadata(infra_id, region), args.timeout)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
