@@ -16,6 +16,7 @@ import yaml
 from ansible_collections.psap.perf.plugins.module_utils.base.processes import descendants
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects import NAME, Holder, manifest_of
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
+from ansible_collections.psap.perf.plugins.module_utils.run import failures
 from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.failures import failures_of
 from ansible_collections.psap.perf.plugins.plugin_utils import lease_keeping
@@ -122,7 +123,7 @@ def test_lost_lease_stops_the_run_on_a_full_disk(held_lease: HeldLease, monkeypa
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(lease_keeping, "append_failure", full)
+    monkeypatch.setattr(failures, "append_failure", full)
     _LeaseServer.lease = None
     leases = HeldLeases()
     leases.keep(asdict(held_lease))

@@ -5,29 +5,23 @@ It is a dedicated process, like the one that renews the Lease of a cluster, sinc
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection as Pipe
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
-from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import fork_companion
 from ansible_collections.psap.perf.plugins.module_utils.quads.client import Quads, Server
 from ansible_collections.psap.perf.plugins.module_utils.quads.connection import Account, Connection, HttpTransport
 from ansible_collections.psap.perf.plugins.module_utils.quads.errors import LeaseEndsError
 from ansible_collections.psap.perf.plugins.module_utils.quads.record import BOOKED, Record, Records
 from ansible_collections.psap.perf.plugins.module_utils.quads.watching import watch
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE
 from ansible_collections.psap.perf.plugins.module_utils.run.environment import RunEnvironment
-from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import stop_run
 
-_FORK = multiprocessing.get_context("fork")
 _PATIENCE_S = 10.0
 
 
@@ -37,7 +31,7 @@ class BookingWatch:
     def __init__(self, environment: RunEnvironment) -> None:
         """Use :meth:`check`."""
         self._environment = environment
-        self._process: multiprocessing.process.BaseProcess | None = None
+        self._process: BaseProcess | None = None
         self._ended = False
         self._orders: Pipe | None = None
 
@@ -46,10 +40,7 @@ class BookingWatch:
         if self._process is not None and self._process.exitcode:
             self._process = None
         if self._process is None and not self._ended and _has_bookings(self._environment.root):
-            self._orders, orders = _FORK.Pipe()
-            self._process = _FORK.Process(target=_watch, args=(self._environment, orders, self._orders), daemon=True)
-            self._process.start()
-            orders.close()
+            self._process, self._orders = fork_companion(_watch, self._environment)
         warnings = []
         with suppress(EOFError, OSError):
             while self._orders is not None and self._orders.poll():
@@ -89,17 +80,8 @@ class _Timing:
             raise SystemExit
 
 
-def _watch(environment: RunEnvironment, orders: Pipe, parent_end: Pipe) -> None:
+def _watch(orders: Pipe, environment: RunEnvironment) -> None:
     """Run the process."""
-    # a terminal's Ctrl-C reaches every process of its group
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with_parent()
-    parent_end.close()
-    # a reader of Ansible's output waits until all its processes have closed the streams
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (1, 2):
-        os.dup2(null, stream)
     timing = _Timing(orders)
 
     def server_of(record: Record) -> Quads:
@@ -110,23 +92,11 @@ def _watch(environment: RunEnvironment, orders: Pipe, parent_end: Pipe) -> None:
 
     why = watch(Records(environment.root), server_of, timing, orders.send)
     if why:
-        _stop(environment, why)
-
-
-def _stop(environment: RunEnvironment, why: str) -> None:
-    """Stop the run as if the user asked for it: the run fails, and its finalizers follow."""
-    error = LeaseEndsError(why)
-    failure = Failure(
-        at=utc_now(),
-        attempt=environment.attempt,
-        host="",
-        role=None,
-        what="the lease of the hosts ends",
-        where=environment.run,
-        why=why,
-        exit_code=error.exit_code,
-        kind=type(error).__name__,
-        directory=None,
-    )
-    append_failure(environment.directory, failure)
-    write_text(environment.directory / STOP_FILE, "")
+        # as if the user asked for it: the run fails, and its finalizers follow
+        stop_run(
+            environment.directory,
+            LeaseEndsError(why),
+            attempt=environment.attempt,
+            what="the lease of the hosts ends",
+            where=environment.run,
+        )

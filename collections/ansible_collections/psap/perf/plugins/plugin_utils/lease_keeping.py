@@ -6,9 +6,6 @@ time, which threads and connections do not survive. It is also forked, so that i
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -16,10 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import write_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.base.processes import die_with_parent, name_process
+from ansible_collections.psap.perf.plugins.module_utils.base.processes import fork_companion, name_process
 from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.lease import (
     RENEWED_EVERY_S,
     LeaseLostError,
@@ -30,15 +25,13 @@ from ansible_collections.psap.perf.plugins.module_utils.cluster_lease.objects im
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.outage import Outage
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import Access
-from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
-from ansible_collections.psap.perf.plugins.module_utils.run.failures import Failure, append_failure
+from ansible_collections.psap.perf.plugins.module_utils.run.failures import stop_run
 
 PROCESS_NAME = "perf-lease"
 _RELEASED_WITHIN_S = 15.0
 # to connect and to read: a request that hangs must not last as long as the Lease
 _REQUEST_TIMEOUT_S = (3, 5)
 _PLUGIN_TIMEOUT_S = 10.0
-_FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +65,7 @@ class LeaseKeeper:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = _FORK.Pipe()
-        process = _FORK.Process(target=_keep, args=(self._held, theirs, ours), daemon=True)
-        process.start()
-        theirs.close()
-        self._orders, self._process = ours, process
+        self._process, self._orders = fork_companion(_keep, self._held)
 
     def replace_if_killed(self) -> None:
         """Start another process if this one was killed or failed; one that lost the Lease ended with 0."""
@@ -97,17 +86,8 @@ class LeaseKeeper:
         self._process.join()
 
 
-def _keep(held: HeldLease, orders: Connection, their_end: Connection) -> None:
+def _keep(orders: Connection, held: HeldLease) -> None:
     """Renew the Lease until *orders* has a message; the main function of the process."""
-    # Ctrl-C in a terminal reaches every process of its group; this one is ended by the process that started it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with_parent()
-    their_end.close()
-    # a reader of Ansible's output waits until its last process has closed it
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (1, 2):
-        os.dup2(null, stream)
     name_process(PROCESS_NAME)
     # immediately: it may replace a process that was killed some time ago
     while _renewed(held):
@@ -123,7 +103,14 @@ def _renewed(held: HeldLease) -> bool:
         with closing(_connected(held)) as cluster:
             renew(cluster, held.holder)
     except LeaseLostError as error:
-        _stop(held, error)
+        # without the cleanup, since another run has the cluster now
+        stop_run(
+            Path(held.run_directory),
+            LeaseLostError(f"{error}; the run stopped and left what it had created"),
+            attempt=held.attempt,
+            what="the lease of the cluster was lost",
+            where=held.holder.run,
+        )
         return False
     except ClusterError:
         # the next renewal may succeed; other machines cannot reach the cluster either
@@ -147,25 +134,3 @@ def _connected(held: HeldLease) -> Cluster:
             raise ClusterError("the kubeconfig's credential plugin takes too long to renew the lease")
 
     return Cluster(held.access, Outage(check=check), _REQUEST_TIMEOUT_S)
-
-
-def _stop(held: HeldLease, error: LeaseLostError) -> None:
-    """Stop the run without its cleanup, since another run has the cluster now."""
-    run = Path(held.run_directory)
-    failure = Failure(
-        at=utc_now(),
-        attempt=held.attempt,
-        host="",
-        role=None,
-        what="the lease of the cluster was lost",
-        where=held.holder.run,
-        why=f"{error}; the run stopped and left what it had created",
-        exit_code=error.exit_code,
-        kind=type(error).__name__,
-        directory=None,
-    )
-    # on a full disk an empty file that stops the run matters more than the reason
-    with suppress(OSError):
-        make_room(run)
-        append_failure(run, failure)
-    write_text(run / STOP_FILE, "")

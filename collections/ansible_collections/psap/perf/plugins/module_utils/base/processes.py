@@ -1,18 +1,23 @@
-"""Processes that must not outlive the one that needs them; the user of this one."""
+"""Processes that must not outlive the process that needs them; the user of this process."""
 
 from __future__ import annotations
 
 import ctypes
 import getpass
+import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _CHILD_PROGRAM = Path(__file__).with_name("child_process.py")
+_FORK = multiprocessing.get_context("fork")
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
@@ -31,6 +36,32 @@ def die_with_parent() -> None:
     # the parent may have died between the fork and the call, which the kernel does not report afterwards
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fork_companion(main: Callable[..., None], *arguments: Any) -> tuple[BaseProcess, Connection]:
+    """Start a copy of this process that dies with it, ignores Ctrl-C and has no output; return it and a pipe to it.
+
+    Args:
+        main: Called in the process with the other end of the pipe and *arguments*.
+    """
+    ours, theirs = _FORK.Pipe()
+    process = _FORK.Process(target=_run_companion, args=(ours, theirs, main, arguments), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def _run_companion(parent_end: Connection, pipe: Connection, main: Callable[..., None], arguments: Any) -> None:
+    # a terminal's Ctrl-C reaches every process of its group; this one is ended by the process that started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent()
+    parent_end.close()
+    # a reader of the output waits until the last process has closed it
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(null, stream)
+    main(pipe, *arguments)
 
 
 def name_process(name: str) -> None:

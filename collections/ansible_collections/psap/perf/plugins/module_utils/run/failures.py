@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.psap.perf.plugins.module_utils.base.clock import utc_now
 from ansible_collections.psap.perf.plugins.module_utils.base.credentials import hide
-from ansible_collections.psap.perf.plugins.module_utils.base.documents import parse_json
+from ansible_collections.psap.perf.plugins.module_utils.base.documents import parse_json, write_text
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
+from ansible_collections.psap.perf.plugins.module_utils.run.directory import STOP_FILE, make_room
 
 FILE = "failures.jsonl"
 
@@ -66,6 +70,27 @@ def append_failure(run: Path, failure: Failure) -> None:
     """Add *failure* to those of *run*."""
     with (run / FILE).open("a", encoding="utf-8") as stream:
         stream.write(hide(json.dumps(asdict(failure), ensure_ascii=False)) + "\n")
+
+
+def stop_run(run: Path, error: PerfError, *, attempt: int, what: str, where: str) -> None:
+    """Stop *run* from outside its tasks, as if the user asked for it, with *error* as its failure."""
+    failure = Failure(
+        at=utc_now(),
+        attempt=attempt,
+        host="",
+        role=None,
+        what=what,
+        where=where,
+        why=str(error),
+        exit_code=error.exit_code,
+        kind=type(error).__name__,
+        directory=None,
+    )
+    # on a full disk an empty file that stops the run matters more than the reason
+    with suppress(OSError):
+        make_room(run)
+        append_failure(run, failure)
+    write_text(run / STOP_FILE, "")
 
 
 def failures_of(run: Path, attempt: int) -> list[Failure]:
