@@ -56,6 +56,8 @@ in_place python -m pip install --quiet --disable-pip-version-check --no-deps ../
 in_place python -m pip install --quiet --disable-pip-version-check --constraint "$place/constraints.txt" pytest
 in_place perfdrv extension
 in_place perfdrv toolbox extension count-nodes --site lab --at-least 2
+in_place perfdrv run extension --site lab -p extension
+in_place ansible-playbook extension.toolbox.extension -i inventories/lab -e perf_presets=extension
 in_place perfdrv settings check
 (cd ../extension && in_place python -m pytest --quiet tests)
 # projects that earlier versions created

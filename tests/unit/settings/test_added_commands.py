@@ -53,6 +53,27 @@ def test_project_has_its_own_commands_and_those_of_other_collections(site: Path,
     assert project.argument("mine_start_size") is not None
 
 
+def test_flows_of_other_collections_need_the_published_collection(site: Path, tmp_path: Path) -> None:
+    tools = site / "acme" / "tools"
+    for folder in ("flows/acme_wipe", "playbooks", "presets"):
+        (tools / folder).mkdir(parents=True)
+    option = "acme_wipe_size: {argument: acme_disk_fill_size}"
+    (tools / "flows/acme_wipe/settings.yml").write_text(f"options: {{{option}}}\n")
+    (tools / "playbooks/acme_wipe.yml").touch()
+    (tools / "presets/acme_wipe.yml").write_text("preset_acme_wipe: {acme_wipe_size: 7}\n")
+    assert "acme_wipe" not in Project(tmp_path).flows
+
+    (tmp_path / "collections/ansible_collections/psap/perf/flows").mkdir(parents=True)
+    project = Project(tmp_path)
+    assert project.flows == ("acme_wipe",)
+    assert project.playbook("acme_wipe") == tools / "playbooks/acme_wipe.yml"
+    assert project.task_folders["acme_wipe"] == tools / "flows/acme_wipe"
+    setting = project.setting("acme_wipe_size")
+    assert setting is not None
+    assert setting.default == 3
+    assert dict(project.presets) == {"acme_wipe": tools / "presets/acme_wipe.yml"}
+
+
 def test_command_outside_the_collection_has_the_arguments_of_its_shared_roles(tmp_path: Path) -> None:
     add_role(tmp_path / "roles/mine_start")
     names = [option.name for option in Project(tmp_path).command("mine_start").arguments]

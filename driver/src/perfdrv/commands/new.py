@@ -324,7 +324,8 @@ def package_command(name: str, folder: Path | None) -> None:
     """Create the Python package NAME in DIR, by default a folder of its name.
 
     It adds a command, a function after each run, a kind of workload, an importer, a CI system and a load generator by
-    entry points, and a command of the toolbox by a collection. It tests them. Remove what you do not need.
+    entry points, and a command of the toolbox, a flow and a preset by a collection. It tests them. Remove what you do
+    not need.
 
     \b
     perfdrv new package my_extension

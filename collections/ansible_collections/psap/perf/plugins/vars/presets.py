@@ -33,13 +33,12 @@ from ansible.inventory.group import InventoryObjectType
 from ansible.plugins.vars import BaseVarsPlugin
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import PerfError
 from ansible_collections.psap.perf.plugins.module_utils.settings.presets import PresetError
-from ansible_collections.psap.perf.plugins.module_utils.settings.project import (
-    INSTALLED_PLAYBOOKS,
-    Project,
-    find_project,
-)
+from ansible_collections.psap.perf.plugins.module_utils.settings.project import Project, find_project
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.extra_vars import prepare_extra_vars
 from ansible_collections.psap.perf.plugins.plugin_utils.settings.preset_layers import PresetLayers
+
+# the folder of all collections in the path of a collection's playbooks
+_COLLECTIONS = slice(-4, -3)
 
 
 class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no types
@@ -79,9 +78,10 @@ class VarsModule(BaseVarsPlugin):  # type: ignore[misc]  # ansible-core has no t
 
 
 def _project_root(loader: Any) -> Path:
-    """Return the folder of ansible.cfg: above the playbook, unless the collection has it, else the file in force."""
+    """Return the folder of ansible.cfg: above the playbook, unless a collection has it, else the file in force."""
     playbook = Path(loader.get_basedir())
-    found = None if playbook == INSTALLED_PLAYBOOKS else find_project(playbook)
+    in_collection = playbook.parts[_COLLECTIONS] == ("ansible_collections",)
+    found = None if in_collection else find_project(playbook)
     if found is not None:
         return found
     return Path(constants.CONFIG_FILE).parent if constants.CONFIG_FILE else Path.cwd()

@@ -3,6 +3,8 @@
 The published collection has playbooks, presets and inventories, which every project has in addition to its files. In a
 clone of the repository, these folders are only those of the project. The files of a flow are in ``playbooks/<flow>`` of
 a project and in ``flows/<flow>`` of the published collection, where ``psap.perf.<flow>`` has to name the playbook.
+Other collections have flows and presets in the same folders. Their playbooks import ``psap.perf.flow``, which only the
+published collection has, so that a clone does not have these flows.
 """
 
 from __future__ import annotations
@@ -62,13 +64,20 @@ class Project:
         self.collection = own if own.is_dir() else _OWN_COLLECTION
 
     def folders(self, kind: str) -> tuple[Path, ...]:
-        """Return the existing folders named *kind*, such as ``presets``: the project's, then the collection's."""
-        return tuple(folder for folder in (self.root / kind, self.collection / kind) if folder.is_dir())
+        """Return the existing folders named *kind*, such as ``presets``: the project's, then those of collections."""
+        places = (self.root, *self._collections)
+        return tuple(folder for place in places if (folder := place / kind).is_dir())
+
+    @functools.cached_property
+    def _collections(self) -> tuple[Path, ...]:
+        """The collections with flows: that of psap.perf, then others."""
+        published = (self.collection / "flows").is_dir()
+        return (self.collection, *(other_collections().values() if published else ()))
 
     @functools.cached_property
     def _declarations(self) -> dict[str, Path]:
-        """The files ``playbooks/<flow>/settings.yml`` by flow; a flow of the project hides the collection's."""
-        folders = (self.collection / "flows", self.root / "playbooks")
+        """The files ``playbooks/<flow>/settings.yml`` by flow; a flow of the project hides that of a collection."""
+        folders = (*(folder / "flows" for folder in reversed(self._collections)), self.root / "playbooks")
         files = (path for folder in folders for path in sorted(folder.glob("*/settings.yml")))
         return {path.parent.name: path for path in files}
 
