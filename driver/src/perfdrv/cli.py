@@ -22,7 +22,7 @@ COMMANDS = {
     "settings": Lazy("perfdrv.commands.settings:settings", "Show, explain and check settings and presets."),
     "flows": Lazy("perfdrv.commands.catalogue:flows", "List the flows."),
     "commands": Lazy("perfdrv.commands.catalogue:commands", "List the commands of the toolbox."),
-    "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command or a KPI."),
+    "new": Lazy("perfdrv.commands.new:new", "Create a flow, a command, a KPI or a package.", of_any=True),
     "runs": Lazy("perfdrv.commands.runs:runs", "List, show, open and finalize runs.", of_any=True),
     "generators": Lazy(
         "perfdrv.commands.generators:generators", "List, install and remove load generators.", of_any=True

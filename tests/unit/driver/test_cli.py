@@ -224,6 +224,17 @@ def test_command_outside_a_project_is_refused(
     assert text.startswith(f"Error: no psap.perf project at or above {tmp_path}:")
 
 
+def test_package_is_created_outside_a_project(
+    tmp_path: Path, main: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main("new", "package", "waves")[0] == 0
+    assert (tmp_path / "waves/src/ansible_collections/waves/toolbox/playbooks/waves.yml").is_file()
+    code, text = main("new", "flow", "waves")
+    assert code == 2
+    assert text.startswith(f"Error: no psap.perf project at or above {tmp_path}:")
+
+
 def test_folder_that_is_no_project_is_refused(tmp_path: Path, main: Callable[..., tuple[int, str]]) -> None:
     code, text = main("--project", str(tmp_path), "flows")
     assert code == 2
