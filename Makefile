@@ -1,6 +1,7 @@
 # make run: the main job on the embedded lab. make test: everything CI runs. make check: the quick part. docs/testing.md
 # lists what runs where.
-PYTHON ?= python3.11
+# the oldest supported Python on PATH
+PYTHON ?= $(or $(firstword $(foreach minor,11 12 13,$(shell command -v python3.$(minor) 2>/dev/null))),python3.11)
 VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime-stamp
