@@ -76,6 +76,31 @@ def test_queued_workload_may_be_evicted_and_readmitted() -> None:
     assert words("Workload", *states) == [["created"], again, ["evicted"], again, ["completed"]]
 
 
+def test_dispatched_workload_has_its_cluster_and_kueues_time() -> None:
+    checks = [
+        {"name": "budget", "state": "Ready", "lastTransitionTime": "2026-11-21T00:00:01Z"},
+        {"name": "dispatch", "state": "Ready", "lastTransitionTime": "2026-11-21T00:00:03Z"},
+    ]
+    states = (
+        status("QuotaReserved"),
+        status("QuotaReserved", "Admitted", clusterName=f"{SUBMISSION.identity}-east", admissionChecks=checks),
+        status("-QuotaReserved", "-Admitted", "Evicted"),
+        status("QuotaReserved", "Admitted", "-Evicted", clusterName="west", admissionChecks=checks),
+    )
+    assert words("Workload", *states)[1:] == [
+        ["dispatched", "admitted"],
+        ["evicted"],
+        ["quota_reserved", "dispatched", "admitted"],
+    ]
+    tracker = Tracker("Workload", related_lifecycle("Workload"))
+    metadata = {"name": "x", "namespace": "test", "uid": "u", "creationTimestamp": CREATED_AT}
+    rows = [found.row() for state in states for found in tracker.observe({"metadata": metadata, **state}, 1.0)]
+    dispatched = [row for row in rows if row["transition"] == "dispatched"]
+    assert [(row["cluster"], row["resolution_s"]) for row in dispatched] == [("east", 1.0), ("west", 1.0)]
+    assert dispatched[0]["server_s"] - rows[0]["server_s"] == 3.0
+    assert all("cluster" not in row for row in rows if row["transition"] != "dispatched")
+
+
 def test_claim_is_bound_or_lost() -> None:
     states = (status(phase="Pending"), status(phase="Bound"), status(phase="Lost"))
     assert words("PersistentVolumeClaim", *states) == [["created"], ["bound"], ["failed"]]

@@ -26,7 +26,7 @@ ADDED = {
 
 
 # Fields that only other commands write, or rows of other kinds have
-OTHERS = {"progress": {"lines"}, "transitions": {"devices", "gpus"}}
+OTHERS = {"progress": {"lines"}, "transitions": {"devices", "gpus", "cluster"}}
 
 
 @pytest.fixture(name="scene", scope="module")

@@ -59,6 +59,7 @@ SPECS = {
         evictions.BY_TENANT,
         fairness.INVERSIONS,
         fairness.FAIRNESS,
+        outcomes.CLUSTERS,
         fairness.TENANT_ACTIVITY,
         activity.PHASES,
         pods.ROUNDS,

@@ -14,7 +14,8 @@ from perfanalysis.workloads.scale_test.activity import sustained_rate
 from perfanalysis.workloads.scale_test.kpis_control_plane import CONTROL_PLANE_KPIS
 from perfanalysis.workloads.scale_test.kpis_scheduling import SCHEDULING_KPIS
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.steps import STEPS, LatencyStep, absence
+from perfanalysis.workloads.scale_test.milestones import ELSEWHERE
+from perfanalysis.workloads.scale_test.steps import STEPS, LatencyStep, absence, pods_elsewhere
 from perfanalysis.workloads.step_series import StepSeries
 
 NOTHING = Value(None, "nothing was submitted or seen")
@@ -53,6 +54,8 @@ def _makespan(measures: Measures) -> Value:
 
 
 def _peak_running(measures: Measures) -> Value:
+    if pods_elsewhere(measures.workloads):
+        return Value(None, ELSEWHERE)
     return Value(measures.activity.running.maximum()) if measures.window else NOTHING
 
 

@@ -13,15 +13,15 @@ from perfanalysis.workloads.scale_test.devices import LEAK_AFTER_S, devices_in_u
 from perfanalysis.workloads.scale_test.evictions import reclaimed
 from perfanalysis.workloads.scale_test.fairness import jain, longest_wait_ratio, starved
 from perfanalysis.workloads.scale_test.measures import Measures
-from perfanalysis.workloads.scale_test.milestones import NO_DEVICES
+from perfanalysis.workloads.scale_test.milestones import ELSEWHERE, NO_DEVICES
 from perfanalysis.workloads.scale_test.nodes import lost_nodes
 from perfanalysis.workloads.scale_test.placements import NODE_LEVEL, at_smallest_level
+from perfanalysis.workloads.scale_test.steps import pods_elsewhere
 
 NOTHING = Value(None, "nothing was submitted or seen")
 NO_EVICTION = "no pod was evicted in this recording"
 NO_CONTENTION = "fewer than two tenants had work waiting at the same time"
 NO_TOPOLOGY = "no gang was bound to nodes of a recorded topology with known capacity"
-NOTHING_RAN = "no workload ran"
 
 
 def _counted(count: Callable[[Measures], float]) -> Callable[[Measures], Value]:
@@ -81,21 +81,25 @@ def _longest_wait(measures: Measures) -> Value:
     return Value(found[0], count=found[1]) if found else Value(None, "no two workloads of the same size waited")
 
 
+def _nothing_ran(measures: Measures) -> str:
+    return ELSEWHERE if pods_elsewhere(measures.workloads) else "no workload ran"
+
+
 def _ramp_time(measures: Measures) -> Value:
     if measures.ramp is None or measures.window is None:
-        return Value(None, NOTHING_RAN)
+        return Value(None, _nothing_ran(measures))
     return Value(measures.ramp.steady_from - measures.window.start)
 
 
 def _plateau(measures: Measures) -> Value:
-    return Value(measures.ramp.plateau) if measures.ramp else Value(None, NOTHING_RAN)
+    return Value(measures.ramp.plateau) if measures.ramp else Value(None, _nothing_ran(measures))
 
 
 def _in_phase(phase: str, column: str, counted: str) -> Callable[[Measures], Value]:
     def function(measures: Measures) -> Value:
         rows = measures.phases[measures.phases["phase"] == phase]
         if not len(rows):
-            return Value(None, NOTHING_RAN)
+            return Value(None, _nothing_ran(measures))
         rate = rows[column].iloc[0]
         if pd.isna(rate):
             return Value(None, f"the {phase} had no duration")

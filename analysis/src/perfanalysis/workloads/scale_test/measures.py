@@ -45,7 +45,13 @@ from perfanalysis.workloads.scale_test.nodes import (
     occupation,
     occupation_of_domains,
 )
-from perfanalysis.workloads.scale_test.outcomes import Accounting, account, data_quality_table, failures_table
+from perfanalysis.workloads.scale_test.outcomes import (
+    Accounting,
+    account,
+    clusters_table,
+    data_quality_table,
+    failures_table,
+)
 from perfanalysis.workloads.scale_test.placements import placements_table, smallest_level
 from perfanalysis.workloads.scale_test.pods import churned_by_test, pods_table, rounds_table
 from perfanalysis.workloads.scale_test.steps import (
@@ -54,6 +60,7 @@ from perfanalysis.workloads.scale_test.steps import (
     anomalies_table,
     latencies_table,
     percentiles_table,
+    pods_elsewhere,
     present_steps,
     step_estimates,
 )
@@ -84,6 +91,7 @@ class Measures:
     preemptions_by_tenant: pd.DataFrame
     inversions: pd.DataFrame
     fairness: pd.DataFrame
+    clusters: pd.DataFrame
     tenant_activity: pd.DataFrame
     phases: pd.DataFrame
     rounds: pd.DataFrame
@@ -121,7 +129,9 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
     latencies = latencies_table(workloads)
     statistics = step_estimates(latencies, method)
     pods = pods_table(tables.transitions, workloads)
-    activity = activity_of(workloads, pods, tables.nodes)
+    # the nodes of the recording run none of the pods that are elsewhere
+    nodes = tables.nodes.head(0) if pods_elsewhere(workloads) else tables.nodes
+    activity = activity_of(workloads, pods, nodes)
     seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
     last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
     window = window_of(workloads, last_seen)
@@ -156,6 +166,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         preemptions_by_tenant=by_tenant_table(evictions),
         inversions=inversions_table(workloads),
         fairness=fairness_table(tenants),
+        clusters=clusters_table(workloads, latencies, method),
         tenant_activity=activity_table(tenants, window) if window else TENANT_ACTIVITY.empty(),
         phases=phases_table(workloads, activity.running, ramp, window) if window else PHASES.empty(),
         rounds=rounds_table(tables, workloads, latencies, method),
@@ -171,8 +182,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         recording=recording,
         arrival_s=arrival,
         device_claims=claims,
-        free_gpus=free_gpus(claims, pods, tables.nodes),
-        occupation=occupation(pods, tables.nodes, window) if window else None,
+        free_gpus=free_gpus(claims, pods, nodes),
+        occupation=occupation(pods, nodes, window) if window else None,
         domain_occupation=_of_domains(tables, placements, pods, window),
         method=method,
     )

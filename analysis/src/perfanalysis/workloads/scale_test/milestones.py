@@ -55,6 +55,8 @@ NO_QUEUE = "no workload was queued by Kueue in this recording"
 NO_GROUP = "no pod groups in this recording"
 NO_CLAIM = "no volume claims in this recording"
 NO_DEVICES = "no claims of devices in this recording"
+NOT_DISPATCHED = "Kueue dispatched no workload to another cluster in this recording"
+ELSEWHERE = "the pods ran at worker clusters of MultiKueue, which the recording does not include"
 NOT_HELD = "no workload was held back in a queue"
 
 MILESTONES = (
@@ -64,6 +66,7 @@ MILESTONES = (
     Milestone("suspended", "workload suspended", "workload", "suspended", NOT_HELD),
     Milestone("queued", "queued", "queue", "created", NO_QUEUE),
     Milestone("quota_reserved", "quota reserved", "queue", "quota_reserved", NO_QUEUE),
+    Milestone("dispatched", "dispatched to a cluster", "queue", "dispatched", NOT_DISPATCHED),
     Milestone("admitted", "admitted", "queue", "admitted", NO_QUEUE),
     Milestone("started", "workload started", "workload", "started", "no workload reported its start"),
     Milestone("released", "released by the queue", "workload", "", NOT_HELD),
@@ -148,6 +151,7 @@ WORKLOADS = TableSpec(
         Column("gpus", "number", "GPUs requested by all its pods", "GPUs"),
         Column("pods", "number", "number of its pods", "pods"),
         Column("outcome", "text", "created, existed, failed; null when only watched"),
+        Column("cluster", "text", "cluster to which Kueue dispatched it last, if any"),
         *(column for milestone in MILESTONES for column in _milestone_columns(milestone)),
     ),
 )

@@ -1,4 +1,4 @@
-"""The result of every workload: accounting identity, failures by cause, the quality of the data."""
+"""The result of every workload: accounting identity, failures by cause, worker clusters, the quality of the data."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perfanalysis.files.documents import Document
 from perfanalysis.files.findings import Finding
 from perfanalysis.files.tables import Column, TableSpec
+from perfanalysis.workloads.percentiles import Method, estimates
 from perfanalysis.workloads.scale_test.pods import deletions, places_of
 from perfanalysis.workloads.scale_test.tables import ScaleTestTables, workload_keys
 
@@ -29,6 +30,19 @@ FAILURES = TableSpec(
         Column("stage", "text", "submission, workload, pod; or warning: an event of that type, which may be harmless"),
         Column("cause", "text", "reason stated by the client or the cluster"),
         Column("count", "integer", "objects (warnings: occurrences)"),
+    ),
+)
+CLUSTERS = TableSpec(
+    "clusters",
+    "Workloads that MultiKueue dispatched, by the worker cluster that ran them",
+    (
+        Column("cluster", "text", "worker cluster"),
+        Column("workloads", "integer", "workloads dispatched to it last", "workloads"),
+        Column("completed", "integer", "of these, completed", "workloads"),
+        Column("failed", "integer", "of these, failed", "workloads"),
+        Column("gpus", "number", "GPUs requested by all their pods", "GPUs"),
+        Column("dispatch_p50_s", "number", "from quota reserved to dispatched, median", "s"),
+        Column("dispatch_p99_s", "number", "from quota reserved to dispatched, P99", "s"),
     ),
 )
 
@@ -214,3 +228,17 @@ def data_quality_table(accounting: Accounting, anomalies: pd.DataFrame) -> pd.Da
 
 def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def clusters_table(workloads: pd.DataFrame, latencies: pd.DataFrame, method: Method) -> pd.DataFrame:
+    """Return the table CLUSTERS; empty if no workload was dispatched."""
+    names = workloads["cluster"].astype("object")
+    rows = []
+    for cluster in sorted(names.dropna().unique()):
+        chosen = (names == cluster).to_numpy()
+        own, waits = workloads[chosen], latencies["dispatch_s"].to_numpy(dtype=float)[chosen]
+        found = estimates(waits, method)
+        ends = (int(own[f"{end}_s"].notna().sum()) for end in ("completed", "failed"))
+        numbers = (found[statistic].number for statistic in ("p50", "p99"))
+        rows.append((cluster, len(own), *ends, float(own["gpus"].sum()), *numbers))
+    return CLUSTERS.of_rows(rows)

@@ -90,6 +90,7 @@ def _queue_tables(measures: Measures) -> tuple[Table, ...]:
     several = measures.fairness if len(measures.fairness) > 1 else measures.fairness.head(0)
     inverted = measures.inversions[measures.inversions["pairs"] > 0]
     return (
+        *_shown(measures, "Worker clusters", outcomes.CLUSTERS),
         *_shown(measures, "What each queue held while it competed", fairness.FAIRNESS, several),
         *_shown(measures, "Starts out of the order of submission", fairness.INVERSIONS, inverted),
     )

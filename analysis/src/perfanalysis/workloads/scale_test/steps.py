@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from perfanalysis.files.tables import Column, TableSpec
 from perfanalysis.workloads.percentiles import Method, Value, estimates
-from perfanalysis.workloads.scale_test.milestones import BY_NAME, SEEN_RESOLUTION_S, STAMPED_CAUSES, Milestone
+from perfanalysis.workloads.scale_test.milestones import (
+    BY_NAME,
+    ELSEWHERE,
+    SEEN_RESOLUTION_S,
+    STAMPED_CAUSES,
+    Milestone,
+)
 
 Clock = Literal["seen", "server"]
 Group = Literal["chain", "queueing", "objects", "pods"]
@@ -50,6 +56,7 @@ STEPS = (
     LatencyStep("creation", "Workload creation", "sent", "created"),
     LatencyStep("queue_wait", "Queue wait", "created", "released", held=True, group="queueing"),
     LatencyStep("quota_wait", "Wait for quota", "queued", "quota_reserved", held=True, group="queueing"),
+    LatencyStep("dispatch", "Dispatch", "quota_reserved", "dispatched", held=True, group="queueing"),
     LatencyStep("admission", "Admission", "quota_reserved", "admitted", held=True, group="queueing"),
     LatencyStep("release", "Release", "admitted", "released", held=True, group="queueing"),
     LatencyStep("intermediate", "Intermediate object", "created", "intermediate_created", group="objects"),
@@ -80,6 +87,7 @@ STEPS = (
     LatencyStep("time_to_completed", "Sent to completed", "sent", "completed", total=True),
 )
 PARTS = ("s", "server_s", "resolution_s")
+_OF_PODS = frozenset({"first pod", "all pods", "scheduler"})
 ONE_POD = "no workload has several pods in this recording"
 
 LATENCIES = TableSpec(
@@ -176,10 +184,18 @@ def present_steps(workloads: pd.DataFrame) -> tuple[LatencyStep, ...]:
 
 def absence(workloads: pd.DataFrame, step: LatencyStep) -> str | None:
     """Return why a step does not occur in a recording; None if it does."""
+    if pods_elsewhere(workloads) and not _OF_PODS.isdisjoint(BY_NAME[name].origin for name in (step.start, step.end)):
+        return ELSEWHERE
     if step.several and not (workloads["pods"] > 1).any():
         return ONE_POD
     missing = (one.absent for one in step.optional if not workloads[f"{one.name}_s"].notna().any())
     return next(missing, None)
+
+
+def pods_elsewhere(workloads: pd.DataFrame) -> bool:
+    """Return whether workloads were dispatched to other clusters, and no pod was seen."""
+    dispatched, pods = (workloads[f"{name}_s"].notna().any() for name in ("dispatched", "first_pod_created"))
+    return bool(dispatched and not pods)
 
 
 def _server_end(workloads: pd.DataFrame, name: str) -> tuple[pd.Series[Any], pd.Series[Any]]:

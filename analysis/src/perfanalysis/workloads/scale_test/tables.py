@@ -55,6 +55,7 @@ TRANSITIONS = TableSpec(
         Column("reason", "text", "reason given by the cluster"),
         Column("devices", "integer", "devices of an allocated claim", "devices", required=False),
         Column("gpus", "integer", "GPUs among them", "GPUs", required=False),
+        Column("cluster", "text", "cluster to which Kueue dispatched a workload", required=False),
     ),
 )
 EVENTS = TableSpec(

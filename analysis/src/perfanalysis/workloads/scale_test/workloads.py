@@ -166,6 +166,7 @@ def workloads_table(tables: ScaleTestTables) -> pd.DataFrame:
         "outcome": base["outcome"].array[order],
     }
     columns |= {name: base[name].array[order] for name in ("priority", "round", "submitter")}
+    columns["cluster"] = _clusters(tables.transitions, place, len(base))[order]
     for milestone in MILESTONES:
         times = _times_of(milestone, base, reached)
         # milestones that no workload reached share one array: sorted, each would be a large copy
@@ -262,6 +263,16 @@ def _bindings(events: pd.DataFrame, index: pd.Index[Any], *, several: bool) -> S
     place = _places(workload_keys(events, "workload", several=several), index)
     timed = events[["reason", "name", "server_s", "resolution_s"]].assign(seen_s=events["server_s"])
     return stream(timed, place, (Rows(bound),), word="reason", of="name")
+
+
+def _clusters(transitions: pd.DataFrame, place: NDArray[np.int32], count: int) -> NDArray[np.object_]:
+    """Return the cluster to which each workload was dispatched last; None without one."""
+    found = np.full(count, None, dtype=object)
+    rows = np.flatnonzero(transitions["cluster"].notna().to_numpy() & (place >= 0))
+    rows = rows[np.argsort(transitions["seen_s"].to_numpy()[rows], kind="stable")]
+    # of several rows of a workload, the last assignment remains
+    found[place[rows]] = transitions["cluster"].iloc[rows].astype("object").to_numpy()
+    return found
 
 
 def _filled(

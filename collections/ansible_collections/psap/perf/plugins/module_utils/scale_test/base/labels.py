@@ -78,6 +78,11 @@ class Submission:
         return labels.get(SUBMISSION) == self.identity and labels.get(INDEX) == str(index)
 
 
+def without_submission(name: str) -> str:
+    """Return the name of an object without the identity of a submission before it."""
+    return re.sub(r"^p[0-9a-f]{9}-", "", name)
+
+
 def labelled_workload(metadata: Mapping[str, Any]) -> str | None:
     """Return the workload that the labels of an object name, or None."""
     labels = metadata.get("labels") or {}

@@ -30,6 +30,7 @@ class Milestone:
         node: The node of an allocated claim's devices.
         devices: The number of these devices.
         gpus: How many of them are GPUs.
+        cluster: The cluster to which a workload was dispatched.
     """
 
     word: str
@@ -38,6 +39,7 @@ class Milestone:
     node: str | None = None
     devices: int | None = None
     gpus: int | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import stamp
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.gpu_supply import is_gpu_class
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import without_submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lifecycles import (
     COMPLETED,
     DELETED,
@@ -68,6 +69,16 @@ _QUEUED_CONDITIONS = {
 def _queued_milestones(workload: Object) -> Iterable[Milestone]:
     yield created(workload)
     yield from _true_conditions(workload, _QUEUED_CONDITIONS)
+    cluster = _status(workload).get("clusterName")
+    if cluster:
+        ready = (check for check in _status(workload).get("admissionChecks") or () if check.get("state") == "Ready")
+        # Kueue sets both in one update; a queue has at most one check of MultiKueue, which is the last to be ready
+        times = [found for check in ready if (found := stamp(check.get("lastTransitionTime")))]
+        yield Milestone(
+            "dispatched",
+            max(times, key=lambda found: found.server_s, default=None),
+            cluster=without_submission(str(cluster)),
+        )
 
 
 _CLAIM_PHASES = {"Bound": "bound", "Lost": FAILED}
@@ -130,9 +141,9 @@ def _node_milestones(node: Object) -> Iterable[Milestone]:
 
 POD_GROUP = Lifecycle(("created", "scheduled", "running", COMPLETED, FAILED, DELETED), _pod_group_milestones)
 QUEUED = Lifecycle(
-    ("created", "quota_reserved", "admitted", "evicted", COMPLETED, DELETED),
+    ("created", "quota_reserved", "dispatched", "admitted", "evicted", COMPLETED, DELETED),
     _queued_milestones,
-    recurring=frozenset({"quota_reserved", "admitted", "evicted"}),
+    recurring=frozenset({"quota_reserved", "dispatched", "admitted", "evicted"}),
 )
 CLAIM = Lifecycle(("created", "bound", FAILED, DELETED), _claim_milestones)
 DEVICE_CLAIM = Lifecycle(

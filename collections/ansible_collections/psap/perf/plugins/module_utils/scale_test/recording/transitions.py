@@ -33,6 +33,8 @@ class Transition:
     # of an allocated claim
     devices: int | None = None
     gpus: int | None = None
+    # of a dispatched workload
+    cluster: str | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row."""
@@ -49,6 +51,7 @@ class Transition:
             "node": self.node,
             "reason": self.reason,
             **({"devices": self.devices, "gpus": self.gpus} if self.devices is not None else {}),
+            **({"cluster": self.cluster} if self.cluster is not None else {}),
         }
 
 
@@ -148,6 +151,7 @@ class Tracker:
             reason=milestone.reason,
             devices=milestone.devices,
             gpus=milestone.gpus,
+            cluster=milestone.cluster,
         )
 
 
