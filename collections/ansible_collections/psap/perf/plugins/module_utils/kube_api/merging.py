@@ -11,10 +11,13 @@ from ansible_collections.psap.perf.plugins.module_utils.base.bounded_yaml import
 from ansible_collections.psap.perf.plugins.module_utils.base.documents import dump_yaml, yaml_text
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.base.merge_patch import merged
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.applying import Outcome, query_of
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import MANAGED_BY, Manifest, hidden, title
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
+
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,37 @@ def patch_all(
         if touched(item, patch) != touched(after, patch):
             outcomes.append(Outcome(title(item), True, _shown(item, patch), _shown(after, patch)))
     return outcomes
+
+
+def change_object(
+    cluster: Cluster, query: Query, change_of: Callable[[Manifest | None], Manifest | None], *, dry: bool
+) -> bool:
+    """Change the object of *query*, again if another client changed it meanwhile, and return whether it differs.
+
+    Args:
+        change_of: Returns the merge patch of the object, or the manifest of a missing one; None to leave it unchanged.
+        dry: Only return whether it would change.
+
+    Raises:
+        ConflictError: If other clients change it at each attempt.
+    """
+    for left in reversed(range(_ATTEMPTS)):
+        found = cluster.get(query)
+        change = change_of(found)
+        if change is None or dry:
+            return change is not None
+        try:
+            if found is None:
+                cluster.create(change)
+            else:
+                version = {"resourceVersion": found["metadata"].get("resourceVersion")}
+                cluster.merge(query, {**change, "metadata": {**change.get("metadata", {}), **version}})
+        except ConflictError:
+            if not left:
+                raise
+        else:
+            return True
+    return False
 
 
 def _create(cluster: Cluster, query: Query, change: Change, check_mode: bool) -> Outcome:

@@ -10,9 +10,9 @@ import re
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import MANAGED_BY, Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.merging import change_object
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_providers import (
     OAUTH,
@@ -25,7 +25,7 @@ from ansible_collections.psap.perf.plugins.module_utils.openshift.identity_provi
 NAMESPACE, PROVIDER, SECRET, KEY = "openshift-config", "htpasswd", "htpasswd-secret", "htpasswd"
 # annotation of the Secret: the users that were added here, so that no other is changed or removed
 USERS = "psap.perf/users"
-_TYPE, _LONGEST_PASSWORD, _ATTEMPTS = "HTPasswd", 72, 5
+_TYPE, _LONGEST_PASSWORD = "HTPasswd", 72
 _USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._-]{0,62}")
 _USERS_VERSION = "user.openshift.io/v1"
 _DEFAULT_PROVIDER: Provider = {
@@ -69,7 +69,7 @@ def add_admin(cluster: Cluster, user: str, password: str, *, dry: bool = False) 
     """
     provider = _provider(cluster)
     secret = _secret_of(provider)
-    changed = _apply_change(cluster, secret, lambda found: with_user(found, secret, user, password), dry)
+    changed = change_object(cluster, secret, lambda found: with_user(found, secret, user, password), dry=dry)
     changed = add(cluster, provider, dry=dry) or changed
     wanted = binding(user)
     if cluster.get(_of(wanted)) is None:
@@ -95,7 +95,7 @@ def remove_admin(cluster: Cluster, user: str, *, dry: bool = False) -> bool:
             if not dry:
                 cluster.delete(secret)
         else:
-            changed = _apply_change(cluster, secret, lambda each: without_user(each, user), dry)
+            changed = change_object(cluster, secret, lambda each: without_user(each, user), dry=dry)
     for query in (_of(binding(user)), *_traces(cluster, user)):
         if cluster.get(query) is not None:
             changed = True
@@ -161,27 +161,6 @@ def _provider(cluster: Cluster) -> Provider:
 def _secret_of(provider: Provider) -> Query:
     name = ((provider.get("htpasswd") or {}).get("fileData") or {}).get("name")
     return Query("v1", "Secret", namespace=NAMESPACE, name=str(name or SECRET))
-
-
-def _apply_change(cluster: Cluster, query: Query, change_of: Any, dry: bool) -> bool:
-    """Make the change that *change_of* computes from the object; retry if another client changed it meanwhile."""
-    for left in reversed(range(_ATTEMPTS)):
-        found = cluster.get(query)
-        change = change_of(found)
-        if change is None or dry:
-            return change is not None
-        try:
-            if found is None:
-                cluster.create(change)
-            else:
-                version = {"resourceVersion": found["metadata"].get("resourceVersion")}
-                cluster.merge(query, {**change, "metadata": {**change.get("metadata", {}), **version}})
-        except ConflictError:
-            if not left:
-                raise
-        else:
-            return True
-    return False
 
 
 def _traces(cluster: Cluster, user: str) -> list[Query]:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
-from ansible_collections.psap.perf.plugins.module_utils.kube_api.api_errors import ConflictError
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.client import Cluster
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
+from ansible_collections.psap.perf.plugins.module_utils.kube_api.merging import change_object
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
 OAUTH = Query("config.openshift.io/v1", "OAuth", name="cluster")
 _USERS = "user.openshift.io/v1"
-_ATTEMPTS = 5
 
 Provider = Mapping[str, Any]
 
@@ -91,24 +90,16 @@ def _target(provider: Provider) -> tuple[str, str]:
 
 
 def _change(cluster: Cluster, changed: Callable[[Sequence[Provider]], list[Provider]], *, dry: bool) -> bool:
-    """Replace the list by the result of *changed*; retry if another client changed it meanwhile."""
-    for left in reversed(range(_ATTEMPTS)):
-        oauth = cluster.get(OAUTH)
+    """Replace the list by the result of *changed*."""
+
+    def change(oauth: Manifest | None) -> Manifest | None:
         if oauth is None:
             raise ClusterError(f"{cluster.server} has no {OAUTH}; the users of such a cluster are managed elsewhere")
         present = _present(oauth)
         wanted = changed(present)
-        if wanted == present or dry:
-            return wanted != present
-        version = {"resourceVersion": oauth["metadata"]["resourceVersion"]}
-        try:
-            cluster.merge(OAUTH, {"metadata": version, "spec": {"identityProviders": wanted or None}})
-        except ConflictError:
-            if not left:
-                raise
-        else:
-            return True
-    return False
+        return None if wanted == present else {"spec": {"identityProviders": wanted or None}}
+
+    return change_object(cluster, OAUTH, change, dry=dry)
 
 
 def _logged_in(cluster: Cluster, provider: str) -> list[Query]:
