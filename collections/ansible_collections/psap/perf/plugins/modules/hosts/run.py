@@ -164,14 +164,12 @@ monotonic_zero:
   returned: when the host was reached
 """
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import measuring
-from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import listened, stop_when_asked
-from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
+from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import answer, listened
 
 
 def step(given: Mapping[str, Any]) -> measuring.Step:
@@ -227,15 +225,7 @@ def main() -> None:
         "secrets": {"type": "dict", "default": {}, "no_log": True},
     }
     module = AnsibleModule(argument_spec=kinds)
-    stop_when_asked()
-    try:
-        module.exit_json(changed=False, answer=measuring.measure(plan(module.params), listened))
-    except HostSideError as problem:
-        module.fail_json(msg=str(problem))
-    except Stopped:
-        with contextlib.suppress(OSError):
-            module.fail_json(msg="stopped")
-        raise SystemExit(1) from None
+    answer(module, lambda: measuring.measure(plan(module.params), listened), changed=False)
 
 
 if __name__ == "__main__":

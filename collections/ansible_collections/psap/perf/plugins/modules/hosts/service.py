@@ -105,13 +105,11 @@ ran:
   returned: when it was stopped
 """
 
-import contextlib
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.psap.perf.plugins.module_utils.hosts import services
-from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import listened, stop_when_asked
-from ansible_collections.psap.perf.plugins.module_utils.hosts.programs import HostSideError, Stopped
+from ansible_collections.psap.perf.plugins.module_utils.hosts.listening import answer, listened
 
 
 def perform(args: dict[str, Any]) -> dict[str, Any]:
@@ -152,15 +150,7 @@ def main() -> None:
         "log": {"type": "str", "default": "service.log"},
     }
     module = AnsibleModule(argument_spec=kinds, required_by={"unattended": ["attended_in"]})
-    stop_when_asked()
-    try:
-        module.exit_json(changed=True, answer=perform(module.params))
-    except (HostSideError, OSError) as problem:
-        module.fail_json(msg=str(problem))
-    except Stopped:
-        with contextlib.suppress(OSError):
-            module.fail_json(msg="stopped")
-        raise SystemExit(1) from None
+    answer(module, lambda: perform(module.params), changed=True)
 
 
 if __name__ == "__main__":
