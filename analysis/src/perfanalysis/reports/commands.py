@@ -12,7 +12,7 @@ from perfanalysis.reports.content import content_of
 from perfanalysis.reports.layout import listed
 from perfanalysis.reports.writing import Wanted, make_report
 from perfanalysis.workloads.kinds import Kinds
-from perfanalysis.workloads.options import OUTPUT, PERCENTILES, PNG, RUN, SVG, WORKLOADS, image_formats
+from perfanalysis.workloads.options import FIRST, LAST, OUTPUT, PERCENTILES, PNG, RUN, SVG, WORKLOADS, image_formats
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import AnalysisOptions, analyse_run, report_directory
 from perfanalysis.workloads.workload_type import Selection
@@ -23,13 +23,8 @@ from perfanalysis.workloads.workload_type import Selection
 @OUTPUT
 @WORKLOADS
 @PERCENTILES
-@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Show only the first N workloads by submission.")
-@click.option(
-    "--last",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Show only the last N workloads; with --first, the last N of these.",
-)
+@FIRST
+@LAST
 @click.option(
     "--layout", type=LocalPath(), metavar="FILE", help="Layout file (report.yml): the sections and plots to show."
 )

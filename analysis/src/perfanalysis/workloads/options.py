@@ -49,7 +49,15 @@ RUNS_OR_IDS = click.argument("runs", nargs=-1, required=True, callback=_runs_or_
 OUTPUT = click.option(
     "--output", type=LocalPath(file_okay=False), metavar="DIR", help="Directory to write to. [default: RUN/report]"
 )
-
+FIRST = click.option(
+    "--first", type=click.IntRange(min=1), metavar="N", help="Show only the first N workloads by submission."
+)
+LAST = click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show only the last N workloads; with --first, the last N of these.",
+)
 PNG = click.option("--png", is_flag=True, help="Also write each plot as a PNG file.")
 SVG = click.option("--svg", is_flag=True, help="Also write each plot as an SVG file.")
 

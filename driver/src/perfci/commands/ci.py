@@ -22,9 +22,11 @@ from perfdrv.command_line.run_options import (
     OrderedCommand,
     RunOptions,
     extra_vars_of,
+    jobs_option,
     layer_options,
     preset_names,
     presets_and_pairs,
+    together,
 )
 from perfdrv.command_line.session import current_project
 from perfdrv.command_line.tables import print_table, value_text
@@ -48,26 +50,20 @@ _EPILOG = (
 )
 ci = SuggestingGroup("ci", help="Run a flow as a job of a CI system.", no_args_is_help=True, epilog=_EPILOG)
 _steps = click.Choice(NAMES)
-_skip = click.option("--skip", multiple=True, type=_steps, help="Skip this step; repeatable.")
-_only = click.option("--only", multiple=True, type=_steps, help="Run only this step; repeatable.")
-_jobs = click.option(
-    "--jobs",
-    "-j",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of cells that run concurrently.",
+_job_options = together(
+    [
+        layer_options,
+        click.option("--skip", multiple=True, type=_steps, help="Skip this step; repeatable."),
+        click.option("--only", multiple=True, type=_steps, help="Run only this step; repeatable."),
+        jobs_option,
+        click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's output."),
+    ]
 )
-_verbose = click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's output.")
 
 
 @ci.command("run", cls=OrderedCommand, epilog=_EPILOG, short_help="Run a flow as one job.")
 @click.argument("flow", required=False, shell_complete=complete_flows)
-@layer_options
-@_skip
-@_only
-@_jobs
-@_verbose
+@_job_options
 @click.pass_context
 def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
     """Run FLOW as one job: clean up on request, prepare, test, clean up, report, export, send notifications.
@@ -95,11 +91,7 @@ def run_command(ctx: click.Context, /, flow: str | None, **_params: Any) -> int:
 )
 @click.argument("step", type=_steps)
 @click.argument("flow", required=False, shell_complete=complete_flows)
-@layer_options
-@_skip
-@_only
-@_jobs
-@_verbose
+@_job_options
 @click.pass_context
 def step_command(ctx: click.Context, /, step: str, flow: str | None, **_params: Any) -> int:
     """Run one STEP of a job that runs FLOW in several processes or containers.

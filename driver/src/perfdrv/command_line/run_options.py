@@ -73,7 +73,7 @@ class OrderedCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-def _together(options: Sequence[Callable[[Decorated], Decorated]]) -> Callable[[Decorated], Decorated]:
+def together(options: Sequence[Callable[[Decorated], Decorated]]) -> Callable[[Decorated], Decorated]:
     """Return one decorator that adds all of these options."""
 
     def add(function: Decorated) -> Decorated:
@@ -133,8 +133,16 @@ _RUN: list[Callable[[Any], Any]] = [
     click.option("--diff", is_flag=True, help="Show the differences that the run makes, or would make."),
     click.option("-v", "--verbose", "verbosity", count=True, help="Show Ansible's output; -vvv shows more."),
 ]
-layer_options = _together(_LAYERS)
-run_options = _together([*_LAYERS, *_RUN])
+jobs_option = click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of cells of the matrix that run concurrently.",
+)
+layer_options = together(_LAYERS)
+run_options = together([*_LAYERS, *_RUN])
 
 
 def shared_options() -> list[click.Parameter]:

@@ -14,6 +14,7 @@ from perfdrv.command_line.run_options import (
     OrderedCommand,
     RunOptions,
     extra_vars_of,
+    jobs_option,
     preset_names,
     run_options,
     tag_words,
@@ -47,14 +48,7 @@ from perfdrv.views.ending import conclude
     shell_complete=complete_runs,
     help="Start a new run with the settings of an earlier one.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of cells of the matrix that run concurrently.",
-)
+@jobs_option
 @click.pass_context
 def run(ctx: click.Context, /, jobs: int, resumed: str | None, replayed: str | None, **_params: Any) -> int:
     """Run FLOW: check the settings, clean up on request, prepare, test, clean up, report.

@@ -16,7 +16,7 @@ from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
 from perfanalysis.imports.scale_test_tool.records import Columns
 from perfanalysis.imports.scale_test_tool.times_csv import times_csv
-from perfanalysis.workloads.options import OUTPUT, PERCENTILES, RUN
+from perfanalysis.workloads.options import FIRST, LAST, OUTPUT, PERCENTILES, RUN
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import report_directory
 from perfanalysis.workloads.workload_type import Selection
@@ -68,13 +68,8 @@ def import_scale_test_tool(directory: Path, output: Path | None, workload_kind: 
 @click.command()
 @click.argument("directory", type=LocalPath(exists=True, file_okay=False))
 @click.option("--output", type=LocalPath(), metavar="DIR", help="Directory to write to. [default: DIRECTORY]")
-@click.option("--first", type=click.IntRange(min=1), metavar="N", help="Plot only the first N workloads by submission.")
-@click.option(
-    "--last",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Plot only the last N workloads; with --first, the last N of these.",
-)
+@FIRST
+@LAST
 @click.option(
     "--most-lost",
     type=click.FloatRange(0, 1),
