@@ -15,7 +15,7 @@ from perfanalysis.imports.run_directory import write_run_directory
 from perfanalysis.imports.scale_test_tool.plots import detailed_figure, general_figure, in_order, statistics_lines
 from perfanalysis.imports.scale_test_tool.reading import accounts_of, negative_counts, read_working_directory
 from perfanalysis.imports.scale_test_tool.records import Columns
-from perfanalysis.imports.scale_test_tool.times_csv import times_csv
+from perfanalysis.imports.scale_test_tool.times_csv import LAYOUTS, times_csv
 from perfanalysis.workloads.options import FIRST, LAST, OUTPUT, PERCENTILES, RUN
 from perfanalysis.workloads.percentiles import Method
 from perfanalysis.workloads.run_analysis import report_directory
@@ -23,8 +23,8 @@ from perfanalysis.workloads.workload_type import Selection
 
 LAYOUT = click.option(
     "--csv-layout",
-    type=click.Choice(["corrected", "scale-test"]),
-    default="corrected",
+    type=click.Choice(LAYOUTS),
+    default=LAYOUTS[0],
     show_default=True,
     help="Layout of times.csv; scale-test writes the old one, byte for byte.",
 )

@@ -8,7 +8,6 @@ from typing import Any
 from perfanalysis.files.documents import mapping, seconds_between
 
 SUCCEEDED = "Succeeded"
-NOT_ENDED = ("Pending", "Running")
 STATES = ("pending", "running", "succeeded", "failed")
 Row = dict[str, Any]
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest
 
-SERVICE_MONITOR, POD_MONITOR = "ServiceMonitor", "PodMonitor"
+POD_MONITOR = "PodMonitor"
 _OPERATORS = {"In": "in", "NotIn": "notin"}
 
 
