@@ -20,7 +20,7 @@ const filter = (values) => {
   form.dispatchEvent(new Event("input"));
 };
 const state = () => ({ kpis: rows("kpis").map((row) => row.cells[0].textContent), runs: rows("runs").length,
-  title: document.getElementById("chart-title").textContent, said: document.getElementById("found").textContent });
+  title: document.getElementById("chart-title").textContent, found: document.getElementById("found").textContent });
 """
 
 
@@ -57,7 +57,7 @@ def test_filters_select_kpis_and_runs(page: Path, tmp_path: Path) -> None:
     assert whole["title"].startswith("wait: ")
     assert flow["kpis"] == ["calm"]
     assert flow["title"] == "calm: kserve: 001__scale_test__submit"
-    assert flow["said"] == "1 of 4 KPIs of tests, 12 of 24 runs"
+    assert flow["found"] == "1 of 4 KPIs of tests, 12 of 24 runs"
     # 4.2 and 4.20 to 4.23
     assert version["runs"] == 5
     assert again == version

@@ -17,8 +17,8 @@ COMMAND = "collection/cluster_enable_userworkload_monitoring_role.html"
 PAGES = ("index.html", COMMAND, "settings/scale_test.html", "kpis/index.html", "driver.html", "architecture.html")
 FOUND = """
 const links = () => [...document.querySelectorAll("#search-results ul.search li a")];
-const said = () => document.querySelector("#search-results .search-summary")?.textContent ?? "";
-while (!/\\d|not match/.test(said())) await pause(50);
+const summary = () => document.querySelector("#search-results .search-summary")?.textContent ?? "";
+while (!/\\d|not match/.test(summary())) await pause(50);
 return links().map((link) => link.href);
 """
 READ = """

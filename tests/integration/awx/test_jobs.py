@@ -175,9 +175,9 @@ def test_report_names_each_failed_job(tmp_path: Path) -> None:
     assert failed.code != 0
     assert "test (run scale_test-2) failed: Judge: time_to_ready_p99 is 9 s" in failed.text
     assert cancelled.code != 0
-    said = " ".join(cancelled.text.split())
-    assert "test has no result: AWX cancelled the job" in said
-    assert "cleanup (run scale_test-3) failed: Check: in use by run x" in said
+    output = " ".join(cancelled.text.split())
+    assert "test has no result: AWX cancelled the job" in output
+    assert "cleanup (run scale_test-3) failed: Check: in use by run x" in output
 
 
 def test_refused_job_reports_why(tmp_path: Path) -> None:

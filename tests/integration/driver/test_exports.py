@@ -166,8 +166,8 @@ def test_lost_export_of_a_ci_job_is_in_its_files(driver: Driver, store: Store, t
     (run,) = (tmp_path / "artifacts").glob("demo-*")
     assert json.loads((run / "run.json").read_text())["status"] == "ok"
     # the printed command suffices
-    (said,) = (line for line in ended.out.splitlines() if "try again with: perfdrv export " in line)
-    again = driver(*said.partition("perfdrv ")[2].split(), "--to", PLACE)
+    (line,) = (line for line in ended.out.splitlines() if "try again with: perfdrv export " in line)
+    again = driver(*line.partition("perfdrv ")[2].split(), "--to", PLACE)
     assert again.code == 0, again.err
     assert _read_exported(store, run, "manifest.json")
 
@@ -315,7 +315,7 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["replot"], 2, "no run: name"),
         (["replot", f"{PLACE}/none"], 2, "no export at"),
@@ -327,10 +327,10 @@ def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, se
     ],
 )
 def test_invalid_export_command_is_one_sentence(
-    words: list[str], code: int, said: str, driver: Driver, store: Store
+    words: list[str], code: int, message: str, driver: Driver, store: Store
 ) -> None:
     ended = driver(*words)
-    assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err
+    assert (ended.code, message in ended.out + ended.err) == (code, True), ended.out + ended.err
 
 
 @pytest.mark.deep

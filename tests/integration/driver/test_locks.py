@@ -85,12 +85,12 @@ def test_break_ends_the_run_the_lock_or_both(shared_lab: Lab, cluster: Cluster, 
     take_lock(cluster, "ada")
     acquire(cluster, run("one"), 0, lambda: None, owner="ada")
     broken = ("perfdrv", "lock", "break", "-i", "lab", "--yes")
-    said = shared_lab.run(tmp_path, *broken, "--only", "run").stdout
-    assert "took the cluster from run one" in said
+    output = shared_lab.run(tmp_path, *broken, "--only", "run").stdout
+    assert "took the cluster from run one" in output
     assert read_lease(cluster) is None and read_lock(cluster)
     acquire(cluster, run("two"), 0, lambda: None, owner="ada")
-    said = shared_lab.run(tmp_path, *broken).stdout
-    assert "took the cluster from run two" in said and "took the cluster from ada (night)" in said
+    output = shared_lab.run(tmp_path, *broken).stdout
+    assert "took the cluster from run two" in output and "took the cluster from ada (night)" in output
     assert read_lease(cluster) is None and read_lock(cluster) is None
 
 
@@ -102,15 +102,15 @@ def test_lock_and_runs_wait_in_queue_order(cluster: Cluster) -> None:
     release(cluster, run("one"))
     take_lock(cluster, "ada")
     assert read_lease(cluster) is None, "who locks has the Lease for that moment only"
-    said: list[str] = []
+    reports: list[str] = []
 
     def stop_on_signal() -> None:
-        if said:
+        if reports:
             raise PerfError("asked to stop")
 
     with pytest.raises(PerfError, match="asked to stop"):
-        acquire(cluster, run("two"), PATIENCE_S, stop_on_signal, said.append)
-    assert said[0].endswith(f"is locked for {read_lock(cluster)}")
+        acquire(cluster, run("two"), PATIENCE_S, stop_on_signal, reports.append)
+    assert reports[0].endswith(f"is locked for {read_lock(cluster)}")
     assert read_queue(cluster) == []
     acquire(cluster, run("three"), 0, lambda: None, owner="ada")
     # its lock lasts longer, while its own run has the cluster

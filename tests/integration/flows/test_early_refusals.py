@@ -69,14 +69,14 @@ def test_all_mistakes_are_reported_together(tmp_path: Path, command: list[str]) 
 
 
 def test_run_refused_by_the_driver_does_not_begin(tmp_path: Path) -> None:
-    said = refuse(tmp_path, DRIVER, WRONG | BATCHES)
-    assert [name for name in WRONG if f"{name}: " not in said] == []
+    output = refuse(tmp_path, DRIVER, WRONG | BATCHES)
+    assert [name for name in WRONG if f"{name}: " not in output] == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_batches_require_a_number_of_connections(tmp_path: Path) -> None:
-    said = refuse(tmp_path, DRIVER, {"scale_test_batch_delay": "1s"})
-    assert "scale_test_batch_delay needs scale_test_connections" in said
+    output = refuse(tmp_path, DRIVER, {"scale_test_batch_delay": "1s"})
+    assert "scale_test_batch_delay needs scale_test_connections" in output
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ def test_smoke_preset_accounts_for_every_workload_and_cleans_up(shared_lab: Lab,
     played = _play(shared_lab, tmp_path, "-e", "@presets/scale_test_smoke.yml")
     assert played.returncode == 0, played.stdout + played.stderr
     run = _run(tmp_path)
-    said = f"run     {run}\nreport  make it with: perfanalysis report {run}\n"
-    assert said in played.stdout
+    expected = f"run     {run}\nreport  make it with: perfanalysis report {run}\n"
+    assert expected in played.stdout
     document = _document(run / "run.json")
     assert (document["status"], document["lab"]["name"], document["presets"]) == (
         "ok",

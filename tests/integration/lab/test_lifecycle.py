@@ -122,7 +122,7 @@ def test_concurrent_ups_start_one_lab(labs: Labs) -> None:
 def test_port_in_use_is_replaced(
     labs: Labs, binaries: Binaries, component: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     chosen = iter([True])
     free_ports = ports.free_ports
     with socket.socket() as taken:
@@ -134,9 +134,9 @@ def test_port_in_use_is_replaced(
             return {**found, component: taken.getsockname()[1]} if next(chosen, False) else found
 
         monkeypatch.setattr(lifecycle, "free_ports", race)
-        lab = lifecycle.up(labs.home, "race", Options(nodes=1), binaries, said.append)
+        lab = lifecycle.up(labs.home, "race", Options(nodes=1), binaries, lines.append)
     assert lab.state == "running"
-    assert any(component in line and "another process uses its port" in line for line in said)
+    assert any(component in line and "another process uses its port" in line for line in lines)
     assert set(labs.left_over("race")) == set(lab.pids.values())
     assert lifecycle.down(labs.home, "race")
 

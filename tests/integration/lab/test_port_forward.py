@@ -51,21 +51,21 @@ def answers(runs: Path) -> dict[str, Any]:
 
 
 def test_model_answers_at_a_port_of_its_pod(labs: Labs, served: Cluster, tmp_path: Path) -> None:
-    code, said = validate(labs, tmp_path / "runs", "inside", **{"port-forward": 8080})
-    assert code == 0, said
+    code, output = validate(labs, tmp_path / "runs", "inside", **{"port-forward": 8080})
+    assert code == 0, output
     told = answers(tmp_path / "runs")
     assert told["url"].startswith(f"port 8080 of pod {NAMESPACE}/inside-predictor-")
     assert [each["completion_tokens"] > 0 for each in told["answers"]] == [True, True]
-    code, said = validate(labs, tmp_path / "wrong", "inside", **{"port-forward": 8081})
-    assert code == 1, said
-    assert "does not respond: Remote end closed connection without response: no program listens on port 8081" in said
+    code, output = validate(labs, tmp_path / "wrong", "inside", **{"port-forward": 8081})
+    assert code == 1, output
+    assert "does not respond: Remote end closed connection without response: no program listens on port 8081" in output
 
 
 def test_model_without_a_ready_pod_is_reported(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     create(kserve, SERVICE, "waits", predictor("unknown"))
-    code, said = validate(labs, tmp_path, "waits", **{"port-forward": 8080})
-    assert code == 3, said
-    assert f"no pod of InferenceService {NAMESPACE}/waits is Ready; it has 0" in said
+    code, output = validate(labs, tmp_path, "waits", **{"port-forward": 8080})
+    assert code == 3, output
+    assert f"no pod of InferenceService {NAMESPACE}/waits is Ready; it has 0" in output
     remove(kserve, SERVICE, "waits")
 
 
@@ -78,7 +78,7 @@ def test_model_answers_by_grpc_at_a_port_of_its_pod(labs: Labs, kserve: Cluster,
     address = f"{address_of({'status': {'podIP': pod.status.pod_ip}})}:{labs.get(NAME).ports['models']}"
     call = {"method": METHOD, "proto": PROTO, "request": json.dumps(REQUEST), "answer": ANSWER}
     with serving(generate, address=address):
-        code, said = validate(labs, tmp_path, "called", **{"port-forward": 8080, "protocol": "grpc", **call})
-    assert code == 0, said
+        code, output = validate(labs, tmp_path, "called", **{"port-forward": 8080, "protocol": "grpc", **call})
+    assert code == 0, output
     assert [each["text"].startswith("called: ") for each in answers(tmp_path)["answers"]] == [True, True]
     remove(kserve, SERVICE, "called")

@@ -40,8 +40,8 @@ def test_engine_is_measured_and_a_missing_one_refused(machine: Machine, tmp_path
     # docker's client may be installed, without its daemon
     absent = ("-s", 'container_bench_environment={"DOCKER_HOST": "tcp://127.0.0.1:1"}')
     matrix = ("-s", "container_bench_engine=[podman, docker]", "-s", "container_bench_runs=2")
-    code, said = machine.run(tmp_path, *FLOW, *machine.words, *matrix, *absent)
-    assert code == 3, said
+    code, output = machine.run(tmp_path, *FLOW, *machine.words, *matrix, *absent)
+    assert code == 3, output
     assert "docker" in str(reason(tmp_path)["reason"])
     states = {
         path.parent.name[-1]: json.loads(path.read_text()) for path in only_run(tmp_path).glob("*cell*/cell.json")
@@ -70,9 +70,9 @@ def test_killed_run_leaves_only_what_finalize_removes(machine: Machine, tmp_path
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     words = ("runs", "finalize", only_run(tmp_path).name)
-    code, said = machine.run(tmp_path, *words)
-    assert machine.leftovers() == [], said
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *words)
+    assert machine.leftovers() == [], output
+    assert code == 0, output
 
 
 @pytest.mark.deep
@@ -80,8 +80,8 @@ def test_interrupted_run_cleans_up(machine: Machine, tmp_path: Path) -> None:
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     process.send_signal(signal.SIGINT)
-    said, _nothing = process.communicate()
-    assert process.returncode == 130, said
+    output, _nothing = process.communicate()
+    assert process.returncode == 130, output
     assert machine.leftovers() == []
 
 
@@ -90,21 +90,21 @@ def test_machine_lost_during_a_measurement_is_cleaned_up_later(machine: Machine,
     process = machine.start(tmp_path, *FLOW, *machine.words, *ENDLESS)
     wait_until(lambda: machine.inside("podman", "ps", "--quiet").split())
     machine.stop_sshd()
-    said, _nothing = process.communicate()
+    output, _nothing = process.communicate()
     machine.start_sshd()
-    assert process.returncode == 3, said
+    assert process.returncode == 3, output
     assert "cannot be reached" in str(reason(tmp_path)["reason"])
-    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
-    assert machine.leftovers() == [], said
-    assert code == 0, said
+    code, output = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert machine.leftovers() == [], output
+    assert code == 0, output
 
 
 @pytest.mark.deep
 def test_machine_missing_during_the_preparation_is_named(machine: Machine, tmp_path: Path) -> None:
     machine.stop_sshd()
-    code, said = machine.run(tmp_path, *FLOW, *machine.words)
+    code, output = machine.run(tmp_path, *FLOW, *machine.words)
     machine.start_sshd()
-    assert code == 3, said
+    assert code == 3, output
     assert "cannot be reached" in str(reason(tmp_path)["reason"])
 
 
@@ -113,8 +113,8 @@ def test_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Pa
     (tmp_path / "known_hosts").touch()
     ssh = f"-o UserKnownHostsFile={tmp_path}/known_hosts -o ControlPath=none"
     words = ("-e", json.dumps({"ansible_ssh_common_args": ssh}))
-    code, said = machine.run(tmp_path / "runs", *FLOW, *machine.words, *words)
-    assert code == 3, said
+    code, output = machine.run(tmp_path / "runs", *FLOW, *machine.words, *words)
+    assert code == 3, output
     why = str(reason(tmp_path / "runs")["reason"])
     assert "host sutest cannot be reached: its host key is unknown: [127.0.0.1]:" in why
     assert f"is not in {tmp_path}/known_hosts; compare the key with" in why
@@ -124,8 +124,8 @@ def test_machine_with_another_host_key_is_refused(machine: Machine, tmp_path: Pa
 def test_full_disk_is_reported_in_the_hosts_words(machine: Machine, tmp_path: Path) -> None:
     words = ("-s", f"container_bench_work_directory={machine.folder}/small")
     build = ("-s", "container_bench_benchmark=image_build_large_build_context")
-    code, said = machine.run(tmp_path, *FLOW, *machine.words, *words, *build)
-    assert code == 3, said
+    code, output = machine.run(tmp_path, *FLOW, *machine.words, *words, *build)
+    assert code == 3, output
     assert "No space left on device" in str(reason(tmp_path)["reason"])
     assert machine.inside("ls", f"{machine.folder}/small") == ""
     assert machine.leftovers() == []
@@ -135,8 +135,8 @@ def test_full_disk_is_reported_in_the_hosts_words(machine: Machine, tmp_path: Pa
 def test_clock_an_hour_ahead_changes_no_time(machine: Machine, tmp_path: Path) -> None:
     before = time.time()
     words = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead", "-s", "container_bench_runs=2")
-    code, said = machine.run(tmp_path, *FLOW, *machine.words, *words)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *FLOW, *machine.words, *words)
+    assert code == 0, output
     assert "the clock of sutest differs by 3" in (only_run(tmp_path) / "ansible.log").read_text()
     document = measurement(tmp_path)
     within = document["clock"]["within_s"]

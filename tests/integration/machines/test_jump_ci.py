@@ -63,8 +63,8 @@ def step(run: Path) -> dict[str, Any]:
 def test_failed_step_is_reported_with_artifacts_and_no_leftovers(machine: Machine, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     asked = words(machine, secrets={"token": "env:TESTS_TOKEN"}, env={"STEP_ENDS": "4", "STEP_TELLS": "yes"})
-    code, said = machine.run(runs, *asked)
-    assert code == 1, said
+    code, output = machine.run(runs, *asked)
+    assert code == 1, output
     assert "step run of scale_test ended with 4" in str(reason(runs)["reason"])
     run = only_run(runs)
     assert step(run)["exit_code"] == 4
@@ -86,8 +86,8 @@ def test_killed_run_leaves_no_secret_and_finalize_removes_the_rest(machine: Mach
     assert machine.inside(*on_disk) == ""
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
-    assert code == 0, said
+    code, output = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, output
     assert left(machine) == []
     assert machine.inside(*on_disk) == ""
 
@@ -104,8 +104,8 @@ def test_jump_host_is_reached_through_another_one(machine: Machine, tmp_path: Pa
     (tmp_path / "hosts.yml").write_text(yaml.safe_dump(hosts))
     asked = words(machine)
     asked[asked.index("-i") + 1] = str(tmp_path / "hosts.yml")
-    code, said = machine.run(tmp_path / "runs", *asked)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "runs", *asked)
+    assert code == 0, output
     assert step(only_run(tmp_path / "runs"))["exit_code"] == 0
 
 
@@ -113,14 +113,14 @@ def test_jump_host_is_reached_through_another_one(machine: Machine, tmp_path: Pa
 def test_target_locked_by_another_owner_is_refused(machine: Machine, tmp_path: Path) -> None:
     lock = ("toolbox", "jump-ci", "take-lock", "-i", str(machine.folder / "hosts.yml"), "--cluster", "lab")
     where = ("--directory", str(machine.folder / "work/jump"), "--owner", "someone")
-    code, said = machine.run(tmp_path / "lock", *lock, *where, "--duration", "10m")
-    assert code == 0, said
-    code, said = machine.run(tmp_path / "runs", *words(machine))
-    assert code == 3, said
+    code, output = machine.run(tmp_path / "lock", *lock, *where, "--duration", "10m")
+    assert code == 0, output
+    code, output = machine.run(tmp_path / "runs", *words(machine))
+    assert code == 3, output
     assert "is locked for someone" in str(reason(tmp_path / "runs")["reason"])
     release = ("toolbox", "jump-ci", "release-lock", *lock[3:], *where)
-    code, said = machine.run(tmp_path / "lock", *release)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "lock", *release)
+    assert code == 0, output
 
 
 @pytest.fixture(name="step_image")
@@ -139,14 +139,14 @@ def test_machine_lost_during_retrieval_is_cleaned_up_later(machine: Machine, tmp
     process = machine.start(runs, *words(machine, image=step_image, env={"STEP_WRITES_MIB": "200"}))
     wait_until(lambda: list((machine.folder / "work").rglob("copy-*/archive")))
     machine.stop_sshd()
-    said, _nothing = process.communicate()
+    output, _nothing = process.communicate()
     machine.start_sshd()
-    assert process.returncode == 3, said
+    assert process.returncode == 3, output
     assert "cannot be reached" in str(reason(runs)["reason"])
     assert step(only_run(runs))["exit_code"] == 0
     assert not list(only_run(runs).rglob("artifacts/large"))
-    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
-    assert code == 0, said
+    code, output = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, output
     (large,) = only_run(runs).rglob("artifacts/large")
     assert large.stat().st_size == 200 << 20
     assert left(machine) == []
@@ -157,21 +157,21 @@ def test_step_that_fills_the_disk_keeps_its_artifacts(machine: Machine, tmp_path
     runs = tmp_path / "runs"
     small = f"{machine.folder}/small/jump"
     asked = words(machine, image=step_image, env={"STEP_WRITES_MIB": "1"}, directory=small)
-    code, said = machine.run(runs, *asked)
-    assert code == 1, said
+    code, output = machine.run(runs, *asked)
+    assert code == 1, output
     assert "No space left on device" in str(reason(runs)["reason"])
     run = only_run(runs)
     # the next owner would remove the workspace
     other = words(machine, image=step_image, directory=small, owner="other")
-    code, said = machine.run(tmp_path / "other", *other)
-    assert code == 3, said
-    assert "is locked for tests" in said
+    code, output = machine.run(tmp_path / "other", *other)
+    assert code == 3, output
+    assert "is locked for tests" in output
     resize_small(machine.folder, "8m")
-    code, said = machine.run(runs, "runs", "finalize", run.name)
-    assert code == 0, said
+    code, output = machine.run(runs, "runs", "finalize", run.name)
+    assert code == 0, output
     assert list(run.rglob("artifacts/large"))
-    code, said = machine.run(tmp_path / "again", *other)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "again", *other)
+    assert code == 0, output
     files = [path for path in Path(small).rglob("*") if path.is_file() and path.name not in ("flock", "state.json")]
     assert files == []
     machine.inside("rm", "-r", small)
@@ -181,8 +181,8 @@ def test_step_that_fills_the_disk_keeps_its_artifacts(machine: Machine, tmp_path
 @pytest.mark.deep
 def test_clock_an_hour_ahead_ends_no_lock(machine: Machine, tmp_path: Path, step_image: str) -> None:
     ahead = ("-e", f"ansible_python_interpreter={machine.folder}/python-ahead")
-    code, said = machine.run(tmp_path / "runs", *words(machine, image=step_image, duration="30m"), *ahead)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "runs", *words(machine, image=step_image, duration="30m"), *ahead)
+    assert code == 0, output
     assert left(machine) == []
 
 
@@ -193,7 +193,7 @@ def test_run_killed_during_the_image_build_is_finalized_completely(machine: Mach
     wait_until(lambda: "sleep 600" in machine.inside("ps", "-eo", "args"))
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    code, said = machine.run(runs, "runs", "finalize", only_run(runs).name)
-    assert code == 0, said
+    code, output = machine.run(runs, "runs", "finalize", only_run(runs).name)
+    assert code == 0, output
     wait_until(lambda: "sleep 600" not in machine.inside("ps", "-eo", "args"))
     assert left(machine) == []

@@ -19,22 +19,22 @@ def test_waiter_survives_a_lost_connection_and_takes_over(machine: Machine, tmp_
     lock = FileLock(folder)
     host = ("-i", str(machine.folder / "hosts.yml"), "--host", "sutest", "--folder", str(folder))
     take, release = (("toolbox", "cluster", name, *host) for name in ("lock", "release-lock"))
-    code, said = machine.run(tmp_path, *take, "--owner", "ada", "--duration", "90s")
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *take, "--owner", "ada", "--duration", "90s")
+    assert code == 0, output
     waits = machine.start(tmp_path, *take, "--owner", "bob", "--duration", "1h", "--timeout", "5m")
     logs = functools.partial(tmp_path.glob, "*/ansible.log")
     wait_until(lambda: any("waits: " in path.read_text(encoding="utf-8") for path in logs()), during=waits)
 
     machine.stop_sshd()
     for words in (release, (*take, "--duration", "1h")):
-        code, said = machine.run(tmp_path, *words, "--owner", "ada")
-        assert code == 3, said
-        assert "host sutest cannot be reached" in said
+        code, output = machine.run(tmp_path, *words, "--owner", "ada")
+        assert code == 3, output
+        assert "host sutest cannot be reached" in output
     assert waits.poll() is None
     machine.start_sshd()
 
-    said, _nothing = waits.communicate(timeout=PATIENCE_S)
-    assert waits.returncode == 0, said
+    output, _nothing = waits.communicate(timeout=PATIENCE_S)
+    assert waits.returncode == 0, output
     holder = lock.read().holder
     assert holder and holder.who.owner == "bob"
     assert machine.run(tmp_path, *release, "--owner", "bob")[0] == 0

@@ -78,8 +78,8 @@ def test_model_is_measured_and_served_and_a_missing_one_named(
     there = f"{scheme}{programs}/tiny.gguf"
     models = ("-s", f"mac_ai_model=[{there}, {scheme}{machine.folder}/none.gguf]", "-s", "mac_ai_engine=none")
     platform = ("-s", f"mac_ai_platform=linux/{server}")
-    code, said = machine.run(tmp_path, *measuring(machine, programs), *models, *platform)
-    assert code == 3, said
+    code, output = machine.run(tmp_path, *measuring(machine, programs), *models, *platform)
+    assert code == 3, output
     assert "none.gguf" in str(reason(tmp_path)["reason"])
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
     values = {one["name"]: one["value"] for one in kpis if one["labels"].get("mac_ai_model") == there}
@@ -101,8 +101,8 @@ def test_model_is_measured_and_served_and_a_missing_one_named(
 def test_ollama_is_measured_by_its_own_figures(machine: Machine, stand_in: str, tmp_path: Path) -> None:
     given = {"platform": "linux/ollama", "model": "tiny", "programs": json.dumps({"linux/ollama": stand_in})}
     settings = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
-    code, said = machine.run(tmp_path, *measuring(machine, stand_in), *settings)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *measuring(machine, stand_in), *settings)
+    assert code == 0, output
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
     values = {one["name"]: one["value"] for one in kpis}
     # of the stand-in: 200 tokens in half a second, 4 in a tenth
@@ -136,8 +136,8 @@ def test_platform_is_built_its_model_pulled_and_loaded_by_users(
         "load_test_max_queries": 8,
     }
     words = [word for name, value in settings.items() for word in ("-s", f"mac_ai_{name}={value}")]
-    code, said = machine.run(tmp_path, *measuring(machine, folder), *words)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *measuring(machine, folder), *words)
+    assert code == 0, output
     machine.inside("test", "-x", f"{work}/llama.cpp/bin/llama-server")
     loads = sorted(only_run(tmp_path).rglob("output/output.json"))
     answered = [[one["error_code"] for one in json.loads(path.read_text())["results"]] for path in loads]
@@ -166,8 +166,8 @@ def test_server_runs_in_a_container_whose_image_is_built_there(
     threads = {f"remote_ramalama_run_{what}_options": "[--threads=1]" for what in ("bench", "model")}
     given = {**settings, **threads}
     words = [word for name, value in given.items() for word in ("-s", f"mac_ai_{name}={value}")]
-    code, said = machine.run(tmp_path, *measuring(machine, llama_cpp), *words)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, *measuring(machine, llama_cpp), *words)
+    assert code == 0, output
     kpis = json.loads((only_run(tmp_path) / "report/kpis.json").read_text())["kpis"]
     values = {one["name"]: one["value"] for one in kpis}
     assert values["pp_throughput"] > values["tg_throughput"] > 0
@@ -187,8 +187,8 @@ def test_leftover_server_of_a_killed_run_ends_by_itself(machine: Machine, llama_
     wait_until(lambda: not list((machine.folder / "work/mac_ai").iterdir()))
     assert running(machine, "llama-bench") == []
     assert "sample.py" not in machine.inside("ps", "-eo", "args")
-    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert code == 0, output
     assert running(machine, "llama-bench") == []
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
@@ -198,8 +198,8 @@ def test_interrupted_run_stops_its_sampler(machine: Machine, llama_cpp: str, tmp
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
     wait_until(lambda: running(machine, "llama-bench"))
     process.send_signal(signal.SIGINT)
-    said, _nothing = process.communicate()
-    assert process.returncode == 130, said
+    output, _nothing = process.communicate()
+    assert process.returncode == 130, output
     assert running(machine, "llama-bench") == []
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
@@ -209,12 +209,12 @@ def test_lost_machine_is_named_and_cleaned_up_when_it_returns(machine: Machine, 
     process = machine.start(tmp_path, *measuring(machine, llama_cpp), "-s", "mac_ai_repetitions=1000000")
     wait_until(lambda: running(machine, "llama-bench"))
     machine.stop_sshd()
-    said, _nothing = process.communicate()
+    output, _nothing = process.communicate()
     machine.start_sshd()
-    assert process.returncode == 3, said
+    assert process.returncode == 3, output
     assert "cannot be reached" in str(reason(tmp_path)["reason"])
-    code, said = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
-    assert code == 0, said
+    code, output = machine.run(tmp_path, "runs", "finalize", only_run(tmp_path).name)
+    assert code == 0, output
     assert running(machine, "llama-bench") == []
     assert list((machine.folder / "work/mac_ai").iterdir()) == []
 
@@ -224,11 +224,11 @@ def test_server_outlives_its_starting_command_until_stopped(machine: Machine, ll
     command = ("toolbox", "mac-ai", "remote-llama-cpp-run-model", "-i", str(machine.folder / "hosts.yml"))
     where = ("--port", str(free_ports(["server"])["server"]), "--work-directory", f"{machine.folder}/work/mac_ai")
     program = ("--path", f"{llama_cpp}/llama-server", "--name", f"{llama_cpp}/tiny.gguf")
-    code, said = machine.run(tmp_path / "start", *command, *where, *program)
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "start", *command, *where, *program)
+    assert code == 0, output
     assert running(machine, "llama-server") == ["llama-server"]
-    code, said = machine.run(tmp_path / "stop", *command, *where, "--stop")
-    assert code == 0, said
+    code, output = machine.run(tmp_path / "stop", *command, *where, "--stop")
+    assert code == 0, output
     assert running(machine, "llama-server") == []
     (log,) = (tmp_path / "stop").rglob("inference_server.log")
     assert "listening on" in log.read_text()

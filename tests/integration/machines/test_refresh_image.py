@@ -95,9 +95,9 @@ def test_next_call_deletes_leftovers_even_if_interrupted(folder: Path, tmp_path:
     (machine,) = look(folder)["machines"]
     assert machine != left
     process.send_signal(signal.SIGINT)
-    said, _nothing = process.communicate(timeout=PATIENCE_S)
+    output, _nothing = process.communicate(timeout=PATIENCE_S)
 
-    assert process.returncode == 130, said
+    assert process.returncode == 130, output
     assert look(folder) == NOTHING
     texts = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert not any("PRIVATE KEY" in text for text in texts)
@@ -106,10 +106,10 @@ def test_next_call_deletes_leftovers_even_if_interrupted(folder: Path, tmp_path:
 def test_machine_with_another_key_is_not_contacted(folder: Path, tmp_path: Path) -> None:
     (folder / "impostor").touch()
     process = start(folder, tmp_path, "impostor", str(folder / "snc"))
-    said, _nothing = process.communicate(timeout=PATIENCE_S)
+    output, _nothing = process.communicate(timeout=PATIENCE_S)
     (folder / "impostor").unlink()
 
-    assert process.returncode == 3, said
-    assert "is another machine, or its image does not have cloud-init" in said
+    assert process.returncode == 3, output
+    assert "is another machine, or its image does not have cloud-init" in output
     assert look(folder) == NOTHING
     assert not list((folder / "home").iterdir())

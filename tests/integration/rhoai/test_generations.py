@@ -122,10 +122,10 @@ def test_flow_on_the_wrong_generation_is_refused_before_installing(
     (directory,) = tmp_path.iterdir()
     document = json.loads((directory / "run.json").read_text())
     assert document["exit_code"] == 2
-    said = document["reason"]["why"]
-    assert said.startswith("OpenShift AI 3.4.1 is what channel stable-3.x of rhods-operator installs: ")
-    assert why in said
-    assert "set rhoai_channel to fast or stable or stable-2.25" in said
+    printed = document["reason"]["why"]
+    assert printed.startswith("OpenShift AI 3.4.1 is what channel stable-3.x of rhods-operator installs: ")
+    assert why in printed
+    assert "set rhoai_channel to fast or stable or stable-2.25" in printed
     assert list(directory.glob("*__prepare*")) == []
 
 

@@ -212,7 +212,7 @@ def test_wait_ends_at_its_deadline_and_names_late_hosts(tmp_path: Path) -> None:
     ) as raised:
         wait(session.client(), [(session.journal().record, ())], timedelta(minutes=150), MINUTE, messages.append)
     assert session.settings.stuck < set(raised.value.result["laggards"])
-    assert len(messages) == 2, "what does not change is said once"
+    assert len(messages) == 2, "an unchanged state is reported once"
 
 
 def test_failed_validation_is_a_hint_that_may_pass(tmp_path: Path) -> None:
