@@ -120,7 +120,7 @@ def find_marked(folder: Path) -> list[Identity]:
     return [identity for identity in found if identity is not None]
 
 
-def kill(identities: Iterable[Identity], timeout_s: float = 10.0) -> list[Identity]:
+def kill(identities: Iterable[Identity], timeout_s: float = 60.0) -> list[Identity]:
     """Kill these processes (a lab saves nothing) and return those that still exist.
 
     A process that ended, or whose number another process uses now, is left alone.
