@@ -23,7 +23,7 @@ class Example:
     """A report of the gallery; `write` writes its run below a folder and returns the run's directory.
 
     Attributes:
-        exit_code: That of the report; 5 if the run lost workloads.
+        exit_code: The report's exit code; 5 if the run lost workloads.
     """
 
     name: str

@@ -48,7 +48,7 @@ def test_trace_is_an_arrival_pattern(tmp_path: Path) -> None:
         ("time_s\n-1\n", r"trace.csv:2: time_s is '-1'"),
         ("time_s\nnan\n", r"trace.csv:2: time_s is 'nan'"),
         ("time_s\ninf\n", r"trace.csv:2: time_s is 'inf'"),
-        ("time_s\n2\n1\n", r"trace.csv:3: time_s is 1, before that of the row above"),
+        ("time_s\n2\n1\n", r"trace.csv:3: time_s is 1, earlier than in the row above"),
         ("time_s,gpus\n0,1.5\n", r"trace.csv:2: gpus is '1.5'"),
         ("time_s,gpus\n0,-1\n", r"trace.csv:2: gpus is '-1'"),
         ("time_s,duration\n0,long\n", r"trace.csv:2: 'long' is not a duration"),

@@ -31,8 +31,8 @@ def init(folder: Path) -> None:
     """
     if not INSTALLED.is_dir():
         raise UsageError(
-            "perfdrv init needs an installed psap-perf (pip install psap-perf); this driver is that of a clone of the "
-            "repository, which is a project"
+            "perfdrv init needs an installed psap-perf (pip install psap-perf); this driver belongs to a clone of "
+            "the repository, which is a project"
         )
     files = Files(folder)
     for path, source in _sources().items():

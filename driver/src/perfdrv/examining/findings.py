@@ -17,7 +17,7 @@ class Finding:
     Attributes:
         status: `ok`; `missing` if every run needs it; `optional` if only some runs do.
         remedy: What to do; empty if nothing is missing.
-        exit_code: That of the program if this is missing.
+        exit_code: The program's exit code if this is missing.
     """
 
     check: str

@@ -32,8 +32,7 @@ def load_hooks() -> Callable[[EndedRun], int]:
     """Load the hooks before a run, so that a broken one is reported first.
 
     Returns:
-        A function that calls all hooks and returns the exit code of the command: that of the run, or that of the first
-        hook that failed.
+        A function that calls all hooks and returns the exit code of the command: the run's, or the first failed hook's.
 
     Raises:
         DriverError: A hook cannot be loaded.

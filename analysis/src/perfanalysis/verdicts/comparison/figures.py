@@ -34,7 +34,7 @@ def change_figure(comparison: Comparison, group: Group, place: int) -> Figure | 
         if found[pair.run]
     )
     caption = (
-        f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} that of "
+        f"Each dot is a value as {'a multiple of' if scale.multiples else 'its change from'} the value of "
         f"{baseline}, each line its 95 % interval; an interval that crosses the line of no change shows no "
         f"change. Larger values are on the right, whether better or worse. {STATED[comparison.method]}"
     )

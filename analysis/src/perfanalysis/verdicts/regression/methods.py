@@ -3,7 +3,7 @@
 The levels of a series between its changes each have the 95 % interval of their mean.
 
 Levels change at the best split by Student's t, found recursively until no split is significant. The statistic of a
-split is that of the two-sample t test with equal variances; the p-value of the best split is multiplied by the number
+split comes from the two-sample t test with equal variances; the p-value of the best split is multiplied by the number
 of tested splits (Bonferroni). Binary segmentation: A. J. Scott, M. Knott, Biometrics 30, 1974. The t test at an unknown
 place: D. M. Hawkins, JASA 72, 1977.
 
@@ -260,8 +260,7 @@ def by_score(before: NDArray[np.float64], value: float) -> float | None:
 
 
 def by_rank(before: NDArray[np.float64], value: float) -> float | None:
-    """Return the share of ranks, of n + 1, at least as extreme as that of *value* on either side; None if there are too
-    few.
+    """Return the share of ranks, of n + 1, at least as extreme as the rank of *value* on either side; None if too few.
 
     It assumes no distribution, and cannot be below 2 / (n + 1).
     """

@@ -77,7 +77,7 @@ def _cost(stage: Stage) -> Value:
 def with_energy(kpis: Sequence[KpiValue], stages: Sequence[Stage]) -> tuple[KpiValue, ...]:
     """Return the KPIs of a recording, with the energy of a million tokens if the power of GPUs is among them.
 
-    The power is that of the whole recording, so it cannot be divided among several loads.
+    The power covers the whole recording, so it cannot be divided among several loads.
     """
     watts = next((kpi.number for kpi in kpis if kpi.name == _POWER and not kpi.labels), None)
     if watts is None or len(stages) != 1:

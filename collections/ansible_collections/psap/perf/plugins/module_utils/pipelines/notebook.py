@@ -32,7 +32,7 @@ def execute(run: Run, program: str, notebook: str, log: Path) -> None:
         done = run(["python3", program, "run", notebook], stream)
     if done.exit_code:
         lines = [line.strip() for line in done.errors.splitlines() if line.strip()]
-        # that of a traceback has the error
+        # the last line of a traceback has the error
         last = lines[-1] if lines else "see its output"
         raise ClusterError(f"the notebook {notebook} failed with exit code {done.exit_code}: {last}")
 

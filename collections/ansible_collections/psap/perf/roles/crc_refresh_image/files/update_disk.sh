@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# update_disk.sh VOLUME SPARE URL SHA256: overwrite the disk with the one of a bundle of CRC, which is unpacked on the
+# update_disk.sh VOLUME SPARE URL SHA256: overwrite the disk with the disk of a bundle of CRC, unpacked on the
 # spare disk.
 set -euo pipefail
 # shellcheck source=disks.sh

@@ -40,7 +40,7 @@ STOPPED_CODE = 143
 
 
 def main(words: list[str]) -> int:
-    """Do what the first word says; return the exit code."""
+    """Run the step that the first word names; return the exit code."""
     if words[:1] == ["run"]:
         return User(json.loads(PLAN.read_text(encoding="utf-8"))).run()
     if words == ["serve"]:

@@ -63,7 +63,7 @@ def read_trace(path: Path) -> Trace:
             where = f"{path}:{reader.line_num}"
             row = _row(where, cells)
             if rows and row.time_s < rows[-1].time_s:
-                raise UsageError(f"{where}: time_s is {row.time_s:g}, before that of the row above")
+                raise UsageError(f"{where}: time_s is {row.time_s:g}, earlier than in the row above")
             rows.append(row)
     except csv.Error as error:
         raise UsageError(f"{path}:{reader.reader.line_num}: {error}") from error

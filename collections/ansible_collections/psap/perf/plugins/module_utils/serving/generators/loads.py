@@ -52,7 +52,7 @@ def load_job(load: Load, data_claim: str, start_timeout: str) -> LoadJob:
     """Return the Job of a load.
 
     Args:
-        data_claim: The claim with the data set or trace; empty for none, or for that of a pvc:// location.
+        data_claim: The claim with the data set or trace; empty for none, or for the claim of a pvc:// location.
         start_timeout: The limit until the pod has a node.
 
     Raises:
