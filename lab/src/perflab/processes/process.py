@@ -14,6 +14,8 @@ from pathlib import Path
 # the environment of every process of a lab has its folder here, so that unrecorded processes are found too
 MARK = "PERFLAB_FOLDER"
 
+# a killed process frees its memory itself, for which it needs CPU time that a busy machine does not have
+_KILL_TIMEOUT_S = 60.0
 _STATE_FIELD = 0
 _THREADS_FIELD = 17
 _START_TIME_FIELD = 19
@@ -120,7 +122,7 @@ def find_marked(folder: Path) -> list[Identity]:
     return [identity for identity in found if identity is not None]
 
 
-def kill(identities: Iterable[Identity], timeout_s: float = 60.0) -> list[Identity]:
+def kill(identities: Iterable[Identity], timeout_s: float = _KILL_TIMEOUT_S) -> list[Identity]:
     """Kill these processes (a lab saves nothing) and return those that still exist.
 
     A process that ended, or whose number another process uses now, is left alone.
