@@ -20,6 +20,8 @@ CONFLICT = 409
 NOT_FOUND = 404
 _TIMEOUT = 504
 _CONNECT_TIMEOUT_S = 10.0
+# a server with the load of several others needed more than two for a large definition
+_CREATIONS = 5
 
 Document = dict[str, Any]
 # a merge patch, or a JSON patch
@@ -50,9 +52,12 @@ class Api:
 
     async def create(self, path: str, body: Document) -> Document | None:
         """Create an object and return it; None, without a change, if one of that name exists."""
-        created = await self._request("POST", path, body, (CONFLICT, _TIMEOUT))
-        if created.get("code") == _TIMEOUT:
+        for _attempt in range(_CREATIONS - 1):
+            created = await self._request("POST", path, body, (CONFLICT, _TIMEOUT))
+            if created.get("code") != _TIMEOUT:
+                break
             # a busy machine: a request that timed out in the server may have succeeded meanwhile
+        else:
             created = await self._request("POST", path, body, (CONFLICT,))
         return None if created.get("code") == CONFLICT else created
 
