@@ -20,6 +20,7 @@ from ansible_collections.psap.perf.plugins.module_utils.secrets.leaks import (
 )
 from ansible_collections.psap.perf.plugins.module_utils.secrets.references import remembered_values
 from perfdrv.errors import EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED, UsageError, exit_code_of
+from perfdrv.project import shown_path
 
 from perfci.jobs.job import Job, System
 from perfci.jobs.records import Report, write_files
@@ -129,7 +130,7 @@ def carry_out(system: System, job: Job, words: str, perform: Callable[[JobSessio
             if session.why:
                 click.echo(f"Error: {session.why}", err=True)
             code = _end(session, code)
-            click.echo(f"{words}: exit code {code}; files in {job.artifacts}")
+            click.echo(f"{words}: exit code {code}; files in {shown_path(job.artifacts)}")
     _refuse_leaks(session)
     if unexpected is not None:
         raise unexpected
