@@ -19,6 +19,8 @@ from perflab.profiles import KUEUE
 
 # the name of the lab's Topology and of its ResourceFlavor
 TOPOLOGY = "lab"
+# upstream's default: the kubeconfigs of MultiKueue's worker clusters are in Secrets of this namespace
+_NAMESPACE = "kueue-system"
 WEBHOOK_PORT, METRICS_PORT, PPROF_PORT = port_of(KUEUE), f"{KUEUE}-metrics", f"{KUEUE}-pprof"
 # kinds of jobs whose API exists, by their names in Kueue's configuration
 _FRAMEWORKS = {
@@ -79,6 +81,7 @@ def _write_configuration(lab: Lab) -> Path:
     document = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
+        "namespace": _NAMESPACE,
         "health": {"healthProbeBindAddress": f"{LOOPBACK}:{lab.ports[KUEUE]}"},
         "metrics": {"bindAddress": f"{LOOPBACK}:{lab.ports[METRICS_PORT]}"},
         "pprofBindAddress": f"{LOOPBACK}:{lab.ports[PPROF_PORT]}",
@@ -101,7 +104,8 @@ def _write_configuration(lab: Lab) -> Path:
 
 
 def served(lab: Lab, binaries: Binaries) -> Iterator[Document]:
-    """Yield its webhook configurations, and the objects for its topology-aware scheduling."""
+    """Yield its namespace, its webhook configurations, and the objects for its topology-aware scheduling."""
+    yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}}
     yield from _webhooks(lab, binaries)
     yield from _topology(lab)
 

@@ -2,7 +2,7 @@
 //
 // Upstream's own program reads a certificate for its metrics from a fixed path below /etc, and serves them to bearer
 // tokens only. Here metrics are plain HTTP on loopback. Certificates are the lab's. The server of pending workloads,
-// which requires a Service, and MultiKueue are left out. Controllers, scheduler and webhooks are upstream's, unchanged.
+// which requires a Service, is left out. Controllers, scheduler and webhooks are upstream's, unchanged.
 package main
 
 import (
@@ -12,9 +12,11 @@ import (
 	"os"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -31,6 +33,7 @@ import (
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/config"
 	"sigs.k8s.io/kueue/pkg/constants"
+	"sigs.k8s.io/kueue/pkg/controller/admissionchecks/multikueue"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/controller/core/indexer"
 	"sigs.k8s.io/kueue/pkg/controller/jobframework"
@@ -177,6 +180,9 @@ func setUpIndexes(ctx context.Context, manager ctrl.Manager, cfg *configapi.Conf
 	if err := tasindexer.SetupIndexes(ctx, fields); err != nil {
 		return err
 	}
+	if err := multikueue.SetupIndexer(ctx, fields, *cfg.Namespace); err != nil {
+		return err
+	}
 	return jobframework.SetupIndexes(ctx, fields, jobframework.WithEnabledFrameworks(cfg.Integrations.Frameworks))
 }
 
@@ -190,6 +196,9 @@ func setUpControllers(
 ) error {
 	if failed, err := core.SetupControllers(manager, queues, cache, cfg, nil, preemptions, nil); err != nil {
 		return fmt.Errorf("controller %s: %w", failed, err)
+	}
+	if err := setUpMultiKueue(manager, cfg); err != nil {
+		return fmt.Errorf("MultiKueue: %w", err)
 	}
 	if failed, err := tas.SetupControllers(manager, queues, cache, cfg, nil); err != nil {
 		return fmt.Errorf("controller %s: %w", failed, err)
@@ -214,6 +223,31 @@ func setUpControllers(
 		jobframework.WithQueues(queues),
 		jobframework.WithObjectRetentionPolicies(cfg.ObjectRetentionPolicies),
 		jobframework.WithManagedJobsNamespaceSelector(namespaces),
+	)
+}
+
+// setUpMultiKueue dispatches workloads to other clusters, of the kinds that this cluster serves now: a worker cluster is
+// active only if it serves all of them.
+func setUpMultiKueue(manager ctrl.Manager, cfg *configapi.Configuration) error {
+	adapters, err := jobframework.GetMultiKueueAdapters(sets.New(cfg.Integrations.Frameworks...))
+	if err != nil {
+		return err
+	}
+	for name, adapter := range adapters {
+		kind := adapter.GVK()
+		_, err := manager.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		if meta.IsNoMatchError(err) {
+			delete(adapters, name)
+		} else if err != nil {
+			return err
+		}
+	}
+	return multikueue.SetupControllers(manager, *cfg.Namespace,
+		multikueue.WithGCInterval(cfg.MultiKueue.GCInterval.Duration),
+		multikueue.WithOrigin(*cfg.MultiKueue.Origin),
+		multikueue.WithWorkerLostTimeout(cfg.MultiKueue.WorkerLostTimeout.Duration),
+		multikueue.WithAdapters(adapters),
+		multikueue.WithDispatcherName(*cfg.MultiKueue.DispatcherName),
 	)
 }
 
