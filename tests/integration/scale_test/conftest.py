@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +84,7 @@ class Submission:
     queue: str = ""
     trace: Trace | None = None
     tenants: list[Tenant] = field(default_factory=list)
+    multikueue_clusters: dict[str, str] = field(default_factory=dict)
     priorities: list[Priority] = field(default_factory=list)
     patch: dict[str, Any] = field(default_factory=dict)
     lifecycles: dict[str, Any] = field(default_factory=dict)
@@ -129,6 +130,7 @@ class Submission:
                 rate=self.rate,
                 namespace=self.namespace,
                 tenants=tuple(self.tenants),
+                multikueue_clusters=self.multikueue_clusters,
                 priorities=tuple(self.priorities),
                 timeout=self.timeout_s,
                 metrics_interval=self.metrics_interval_s,
@@ -151,9 +153,9 @@ class Submission:
         self.priorities = [Priority("low", 0, weight=5), Priority("high", 1000)]
         self.count, self.gpus, self.rate, self.duration_s = 30, 8, 2.0, 30.0
 
-    async def run(self) -> SessionEnd:
+    async def run(self, interrupted: Callable[[], bool] = lambda: False) -> SessionEnd:
         endpoint = self.endpoint or load_endpoint(self.lab.kubeconfig)
-        return await requests.submit(endpoint, self.request(), lambda: False)
+        return await requests.submit(endpoint, self.request(), interrupted)
 
     def submit(self) -> SessionEnd:
         return asyncio.run(self.run())

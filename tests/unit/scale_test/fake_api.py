@@ -20,6 +20,7 @@ RESOURCES = {
 NODES = "/api/v1/nodes"
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 KUEUE = "/apis/kueue.x-k8s.io"
+SECRETS = "/api/v1/namespaces/kueue-system/secrets"
 CREATED_AT = "2026-11-21T00:00:00Z"
 
 
@@ -65,6 +66,8 @@ class FakeApi:
         self.classes_forbidden = False
         # Queues and flavors of Kueue by path; None for a cluster without Kueue
         self.kueue: dict[str, dict[str, Any]] | None = None
+        # The condition of MultiKueue's clusters
+        self.connected = {"type": "Active", "status": "True"}
         # Kueue's API versions, the preferred one first
         self.kueue_versions = ["v1beta1"]
         self.priority_classes: dict[str, dict[str, Any]] = {}
@@ -135,8 +138,9 @@ class FakeApi:
         if path == "/api/v1/namespaces/test":
             return web.json_response({"metadata": {"name": "test"}})
         parts = path.rpartition("/namespaces/test/")[2].split("/")
-        if path.startswith((PRIORITY_CLASSES, KUEUE)):
-            return await (self._kueue(request) if path.startswith(KUEUE) else self._priority_class(request))
+        if path.startswith((PRIORITY_CLASSES, KUEUE, SECRETS)):
+            own = path.startswith((KUEUE, SECRETS))
+            return await (self._kueue(request) if own else self._priority_class(request))
         if "/namespaces/test/" not in path:
             return self._status(404, "not found")
         if request.method in ("POST", "DELETE"):
@@ -157,7 +161,7 @@ class FakeApi:
         return web.json_response(body, status=201)
 
     async def _kueue(self, request: web.Request) -> web.Response:
-        """Serve queues and flavors if the cluster has Kueue."""
+        """Serve Kueue's objects and secrets if the cluster has Kueue."""
         path = request.path
         if self.kueue is None:
             return self._status(404, "not found")
@@ -167,7 +171,16 @@ class FakeApi:
             if place in self.kueue:
                 return self._status(409, "already exists")
             self.kueue[place] = body
+            body["metadata"]["uid"] = f"uid-of-{body['metadata']['name']}"
+            if body["kind"] == "MultiKueueCluster":
+                body["status"] = {"conditions": [self.connected]}
             return web.json_response(body, status=201)
+        if request.method == "PATCH":
+            self.kueue[path]["spec"] |= (await request.json())["spec"]
+            return web.json_response(self.kueue[path])
+        if request.method == "GET" and path.endswith(("/clusterqueues", "/workloads")):
+            items = [found for place, found in self.kueue.items() if place.rpartition("/")[0] == path]
+            return web.json_response({"items": items})
         found = self.kueue.pop(path, None) if request.method == "DELETE" else self.kueue.get(path)
         return web.json_response(found) if found else self._status(404, "not found")
 
@@ -312,9 +325,9 @@ class FakeApi:
 
 
 @asynccontextmanager
-async def fake_api() -> AsyncIterator[FakeApi]:
-    """Serve a simulated API on a free loopback port."""
-    api = FakeApi()
+async def fake_api(prepared: FakeApi | None = None) -> AsyncIterator[FakeApi]:
+    """Serve a simulated API, by default an empty one, on a free loopback port."""
+    api = prepared or FakeApi()
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", api._handle)
     runner = web.AppRunner(application, shutdown_timeout=0.1)

@@ -44,9 +44,13 @@ def test_clusters_have_their_workloads_and_times(dispatched: ScaleTestTables) ->
     assert measures.clusters["dispatch_p50_s"].tolist()[1] == 0.625
 
 
-@pytest.mark.parametrize(
-    "name", ["time_to_running_p50", "scheduling_p99", "decision_p50", "peak_running", "plateau_running", "ramp_time"]
+OF_PODS = (
+    *("time_to_running_p50", "scheduling_p99", "decision_p50", "peak_running", "plateau_running", "ramp_time"),
+    *("start_inversions", "fairness_jain"),
 )
+
+
+@pytest.mark.parametrize("name", OF_PODS)
 def test_measures_of_pods_at_other_clusters_are_missing(dispatched: ScaleTestTables, name: str) -> None:
     found = {kpi.name: kpi for kpi in evaluate(KPIS, measured(dispatched), ())}
     assert (found[name].number, found[name].reason) == (None, ELSEWHERE)

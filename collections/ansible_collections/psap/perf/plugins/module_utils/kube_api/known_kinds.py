@@ -73,7 +73,8 @@ _KINDS = MappingProxyType(
         "argoproj.io": "Workflow",
         "jobset.x-k8s.io": "JobSet",
         "kubeflow.org": "PyTorchJob",
-        "kueue.x-k8s.io": "ClusterQueue LocalQueue ResourceFlavor Topology Workload WorkloadPriorityClass",
+        "kueue.x-k8s.io": "AdmissionCheck ClusterQueue LocalQueue MultiKueueCluster MultiKueueConfig ResourceFlavor "
+        "Topology Workload WorkloadPriorityClass",
         "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
         "ray.io": "RayCluster RayJob",
         "trainer.kubeflow.org": "TrainingRuntime TrainJob",

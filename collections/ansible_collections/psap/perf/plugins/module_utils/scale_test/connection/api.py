@@ -20,6 +20,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.re
 from yarl import URL
 
 TOO_MANY = 429
+MERGE_PATCH = "application/merge-patch+json"
+_JSON = "application/json"
 _CONNECT_TIMEOUT_S = 10.0
 _CLOSE_TIMEOUT_S = 1.0
 _CHANNELS = "v4.channel.k8s.io"
@@ -96,7 +98,7 @@ class ApiClient:
         self._identity: tuple[float, dict[str, str]] | None = None
 
     async def __aenter__(self) -> ApiClient:
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "psap.perf"}
+        headers = {"Accept": _JSON, "Accept-Encoding": "identity", "User-Agent": "psap.perf"}
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, ssl=self._ssl if self._ssl else True)
         self._session = aiohttp.ClientSession(connector=connector, headers=headers)
         return self
@@ -117,6 +119,7 @@ class ApiClient:
         policy: RetryPolicy | None = None,
         also_repeat: Callable[[Answer], bool] | None = None,
         accept: str | None = None,
+        content_type: str = _JSON,
         answers: list[Answer] | None = None,
     ) -> Answer:
         """Send a request, repeat it after a 429, a 5xx or a broken connection, and return the last answer.
@@ -125,6 +128,7 @@ class ApiClient:
             policy: Bounds of the repetitions, by default the client's.
             also_repeat: Returns whether to repeat the request after another answer.
             accept: Media type of the answer, by default JSON.
+            content_type: Media type of the body, such as that of a patch.
             answers: Collects the answers after which the request is repeated, for a caller that is cancelled meanwhile.
 
         Raises:
@@ -136,7 +140,7 @@ class ApiClient:
         attempt = 0
         while True:
             attempt += 1
-            cause, answer = await self._try(method, path, body, params, attempt, accept)
+            cause, answer = await self._try(method, path, body, params, attempt, accept, content_type)
             if cause is None and answer is not None and also_repeat is not None and also_repeat(answer):
                 cause = str(answer.status)
             if cause is None and answer is not None:
@@ -197,10 +201,11 @@ class ApiClient:
         params: Mapping[str, str] | None,
         attempt: int,
         accept: str | None,
+        content_type: str,
     ) -> tuple[str | None, Answer | None]:
         """Send the request once; return the cause to repeat it, None if final, and the answer, None if missing."""
         try:
-            async with self._send(method, path, body, params, self._timeout, accept) as response:
+            async with self._send(method, path, body, params, self._timeout, accept, content_type) as response:
                 content = await response.read()
         except TimeoutError:
             return "timeout", None
@@ -223,10 +228,11 @@ class ApiClient:
         params: Mapping[str, str] | None,
         timeout: aiohttp.ClientTimeout,
         accept: str | None = None,
+        content_type: str = _JSON,
     ) -> Any:
         headers = self._headers()
         if body is not None:
-            headers = {**headers, "Content-Type": "application/json"}
+            headers = {**headers, "Content-Type": content_type}
         if accept is not None:
             headers = {**headers, "Accept": accept}
         return self._open_session().request(

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane.plan import MetricsSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.multikueue import check_clusters
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     Assortment,
@@ -19,7 +21,11 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.ass
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.device_claims import DeviceClaim
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.templates import template_of
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import Placement, placement_of
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.topology import (
+    NONE,
+    Placement,
+    placement_of,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace
 
 # the arguments that templates can use
@@ -65,6 +71,7 @@ class Load(MetricsArguments):
     lifecycles: Mapping[str, Any]
     queue: str
     use_queues: bool
+    multikueue_clusters: Mapping[str, str]
     gpus: int
     pods: int
     namespace: str
@@ -141,6 +148,21 @@ class Load(MetricsArguments):
         """Return the tenants, each with its namespace, and with its queue unless the load uses no queues."""
         tenants = tenants_of(self.tenants, self.namespace, self.queue)
         return tenants if self.use_queues else without_queues(tenants)
+
+    @property
+    def worker_clusters(self) -> Mapping[str, str]:
+        """Return the kubeconfigs of MultiKueue's worker clusters, by their names; none without queues."""
+        return self.multikueue_clusters if self.use_queues else {}
+
+    def check_clusters(self) -> None:
+        """Check that workloads like these can be dispatched to the worker clusters, if there are some.
+
+        Raises:
+            UsageError: If they cannot, or a name is invalid.
+        """
+        check_clusters(self.worker_clusters, self.all_tenants())
+        if self.worker_clusters and (self.gang or self.claims or self.topology != NONE):
+            raise UsageError("gangs, claims and a topology need objects that only the cluster of the test has")
 
     def assortment(self, trace: Trace | None) -> Assortment:
         """Return the shares of tenants and priorities, with the rows of *trace*.

@@ -19,6 +19,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.control_plane
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.load import Load
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.requests import Place, SubmitRequest
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.multikueue import check_clusters
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.priorities import check_priorities
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings, phases_of
@@ -155,6 +156,8 @@ class _Check:
                 check_namespace(tenant.namespace)
             check_queues(tenants)
             Assortment(tenants)
+        with self._naming("multikueue_clusters"):
+            check_clusters(load.multikueue_clusters, tenants)
         with self._naming("topology_level" if load.topology_level else "topology_labels"):
             check_labels(load.topology_labels, load.topology_level)
         with self._naming("claims"):

@@ -26,6 +26,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.lif
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.own_lifecycles import read_lifecycles
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.recorder import Scope
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.recording.related_objects import discover_related
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.clusters import WorkerClusters
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.device_supply import require_claims
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.grouping import (
     UNGROUPED,
@@ -43,9 +44,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.sessi
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.starters import PODS, submitter_starter
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import (
     Surroundings,
-    make_namespace,
+    make_namespaces,
     read_surroundings,
-    require_namespace,
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitters.gathering import (
     GatheredSubmission,
@@ -62,17 +62,13 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.pr
     class_name,
     priority_classes,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
-    check_queues,
-    check_quotas,
-    queues,
-)
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import check_queues, check_quotas
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.runtimes import runtimes
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.submitting import (
     OwnSubmission,
     SubmissionToBegin,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import runai, topology
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads import topology
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.arrivals import ArrivalSettings
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import (
     AssortedWorkloads,
@@ -138,6 +134,8 @@ class SubmitRequest:
             topology.check_labels(load.topology_labels, load.topology_level)
         with naming("claims"):
             check_device_claims(load.claims)
+        with naming("multikueue_clusters"):
+            load.check_clusters()
         with naming("namespace"):
             for namespace in (load.namespace, *(tenant.namespace for tenant in tenants)):
                 check_namespace(namespace)
@@ -278,10 +276,12 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
             await require_claims(client)
         if surroundings.gpus_as_devices:
             check_quotas(request.assortment.tenants)
-        await _create_namespaces(
+        clusters = WorkerClusters.of(load, endpoint)
+        clusters.check(workloads)
+        await make_namespaces(
             client,
             request.assortment.namespaces,
-            workloads,
+            workloads.kinds,
             lab=on_lab,
             admin_access=needs_admin_access(load.claims),
         )
@@ -298,7 +298,7 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
         async with (
             submitter_starter(endpoint, own, load, surroundings, interrupted) as starter,
             priority_classes(client, workloads.submission, first, request.assortment.priorities),
-            queues(client, workloads.submission, request.assortment.tenants, resources, levels),
+            clusters.queues(client, workloads, request.assortment, resources, levels, interrupted),
             claim_templates(client, workloads.claim_templates),
             runtimes(client, workloads.every, resources),
         ):
@@ -308,17 +308,6 @@ async def submit(endpoint: ApiEndpoint, request: SubmitRequest, interrupted: Int
                     await check_accepted(client, each, by_kind[each.api_version, each.kind])
             submission = _submission(own, starter, request, files)
             return await Session(client, plan, files, surroundings, interrupted, submission).run()
-
-
-async def _create_namespaces(
-    client: ApiClient, namespaces: Sequence[str], workloads: AssortedWorkloads, *, lab: bool, admin_access: bool
-) -> None:
-    """Create missing namespaces, except those of a real Run:ai's projects, which it creates."""
-    if any(runai.is_runai_version(version) for version, _kind in workloads.kinds) and not lab:
-        for namespace in namespaces:
-            await require_namespace(client, namespace, "create its project in Run:ai first")
-    for namespace in namespaces:
-        await make_namespace(client, namespace, admin_access=admin_access)
 
 
 def _session_plan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,24 @@ async def make_namespace(client: ApiClient, namespace: str, *, admin_access: boo
         raise ClusterError(f"cannot create namespace {namespace} at {client.endpoint.server}: {answer.message()}")
     await _await_service_account(client, namespace)
     return True
+
+
+async def make_namespaces(
+    client: ApiClient, namespaces: Sequence[str], kinds: Iterable[tuple[str, str]], *, lab: bool, admin_access: bool
+) -> None:
+    """Create missing namespaces, except those of a real Run:ai's projects, which it creates.
+
+    Args:
+        kinds: API version and kind of all workloads.
+
+    Raises:
+        ClusterError: If one cannot be created, or the project of one does not exist.
+    """
+    if any(runai.is_runai_version(version) for version, _kind in kinds) and not lab:
+        for namespace in namespaces:
+            await require_namespace(client, namespace, "create its project in Run:ai first")
+    for namespace in namespaces:
+        await make_namespace(client, namespace, admin_access=admin_access)
 
 
 async def _await_service_account(client: ApiClient, namespace: str) -> None:

@@ -76,6 +76,7 @@ async def queues(
     tenants: Sequence[Tenant],
     resources: Sequence[ResourceKind],
     levels: Sequence[str] = (),
+    admission_check: str = "",
 ) -> AsyncIterator[None]:
     """Create the queues of *tenants* with a quota, and delete them after the block, also after an error.
 
@@ -84,6 +85,7 @@ async def queues(
     Args:
         resources: The kinds of the workloads.
         levels: Labels of the levels of a topology in which Kueue places pods; none for no placement.
+        admission_check: Name of an AdmissionCheck of the created queues, empty for none.
 
     Raises:
         ClusterError: If Kueue does not queue workloads of a kind, a queue without a quota does not exist, or one cannot
@@ -94,7 +96,8 @@ async def queues(
         yield
         return
     await _require_managed(client, resources)
-    own = _Queues(group_path(await _version(client)), submission, tenants[0].namespace, levels)
+    base = group_path(await kueue_version(client))
+    own = _Queues(base, submission, tenants[0].namespace, levels, admission_check)
     for tenant in named:
         if tenant.quota is None:
             await _require(client, own, tenant)
@@ -111,6 +114,7 @@ class _Queues:
     submission: Submission
     namespace: str
     levels: Sequence[str]
+    admission_check: str
 
     def local_queues(self, namespace: str) -> str:
         return f"{self.base}/namespaces/{namespace}/localqueues"
@@ -135,6 +139,8 @@ class _Queues:
             quotas = [{"name": name, "nominalQuota": quota} for name, quota in resources.items()]
             group = {"coveredResources": list(resources), "flavors": [{"name": own, "resources": quotas}]}
             spec = {"namespaceSelector": {}, "resourceGroups": [group], **self._cohort(tenant)}
+            if self.admission_check:
+                spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": self.admission_check}]}
             yield self._object("ClusterQueue", f"{self.base}/clusterqueues", f"{own}-{number}", spec)
             local = {"clusterQueue": f"{own}-{number}"}
             yield self._object("LocalQueue", self.local_queues(tenant.namespace), tenant.queue, local)
@@ -154,7 +160,12 @@ class _Queues:
         return TemporaryObject(collection, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
 
 
-async def _version(client: ApiClient) -> str:
+async def kueue_version(client: ApiClient) -> str:
+    """Return the preferred API version of Kueue's queues.
+
+    Raises:
+        ClusterError: If the cluster has no Kueue.
+    """
     found = await find(client, _GROUP, "LocalQueue")
     if found is None:
         raise ClusterError(
