@@ -20,6 +20,7 @@ from perfanalysis.workloads.scale_test.steps import pods_elsewhere
 
 NOTHING = Value(None, "nothing was submitted or seen")
 NO_EVICTION = "no pod was evicted in this recording"
+NOTHING_RAN, NOTHING_SCHEDULED = "no workload ran", "no workload was scheduled"
 NO_CONTENTION = "fewer than two tenants had work waiting at the same time"
 NO_TOPOLOGY = "no gang was bound to nodes of a recorded topology with known capacity"
 
@@ -49,14 +50,14 @@ def _rescheduling(statistic: str) -> Callable[[Measures], Value]:
 def _inversions(measures: Measures) -> Value:
     table = measures.inversions
     if not len(table):
-        return Value(None, "no workload was scheduled")
+        return Value(None, _absent(measures, NOTHING_SCHEDULED))
     return Value(float(table["pairs"].sum()), count=int(table["workloads"].sum()))
 
 
 def _overtaking(measures: Measures) -> Value:
     table = measures.inversions
     if not len(table):
-        return Value(None, "no workload was scheduled")
+        return Value(None, _absent(measures, NOTHING_SCHEDULED))
     number = int(table["workloads"].sum())
     return Value(float(table["overtaking"].sum()) / number, count=number)
 
@@ -65,7 +66,7 @@ def _jain(column: str) -> Callable[[Measures], Value]:
     def function(measures: Measures) -> Value:
         shares = measures.fairness[column].dropna().to_numpy(dtype=float)
         if len(shares) < 2:
-            return Value(None, NO_CONTENTION)
+            return Value(None, _absent(measures, NO_CONTENTION))
         index = jain(shares)
         return Value(
             index, None if index is not None else "no tenant held resources while others waited", count=len(shares)
@@ -81,25 +82,25 @@ def _longest_wait(measures: Measures) -> Value:
     return Value(found[0], count=found[1]) if found else Value(None, "no two workloads of the same size waited")
 
 
-def _nothing_ran(measures: Measures) -> str:
-    return ELSEWHERE if pods_elsewhere(measures.workloads) else "no workload ran"
+def _absent(measures: Measures, otherwise: str) -> str:
+    return ELSEWHERE if pods_elsewhere(measures.workloads) else otherwise
 
 
 def _ramp_time(measures: Measures) -> Value:
     if measures.ramp is None or measures.window is None:
-        return Value(None, _nothing_ran(measures))
+        return Value(None, _absent(measures, NOTHING_RAN))
     return Value(measures.ramp.steady_from - measures.window.start)
 
 
 def _plateau(measures: Measures) -> Value:
-    return Value(measures.ramp.plateau) if measures.ramp else Value(None, _nothing_ran(measures))
+    return Value(measures.ramp.plateau) if measures.ramp else Value(None, _absent(measures, NOTHING_RAN))
 
 
 def _in_phase(phase: str, column: str, counted: str) -> Callable[[Measures], Value]:
     def function(measures: Measures) -> Value:
         rows = measures.phases[measures.phases["phase"] == phase]
         if not len(rows):
-            return Value(None, _nothing_ran(measures))
+            return Value(None, _absent(measures, NOTHING_RAN))
         rate = rows[column].iloc[0]
         if pd.isna(rate):
             return Value(None, f"the {phase} had no duration")

@@ -32,6 +32,7 @@ from perfanalysis.workloads.scale_test.evictions import (
     preemptions_table,
 )
 from perfanalysis.workloads.scale_test.fairness import (
+    FAIRNESS,
     TENANT_ACTIVITY,
     activity_table,
     fairness_table,
@@ -130,7 +131,8 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
     statistics = step_estimates(latencies, method)
     pods = pods_table(tables.transitions, workloads)
     # the nodes of the recording run none of the pods that are elsewhere
-    nodes = tables.nodes.head(0) if pods_elsewhere(workloads) else tables.nodes
+    elsewhere = pods_elsewhere(workloads)
+    nodes = tables.nodes.head(0) if elsewhere else tables.nodes
     activity = activity_of(workloads, pods, nodes)
     seen = [tables.transitions["seen_s"].max(), tables.submissions["answered_s"].max()]
     last_seen = max((float(moment) for moment in seen if pd.notna(moment)), default=0.0)
@@ -165,7 +167,7 @@ def measure(tables: ScaleTestTables, recording: Document, accounting: Document, 
         preemptions_by_priority=by_priority_table(evictions),
         preemptions_by_tenant=by_tenant_table(evictions),
         inversions=inversions_table(workloads),
-        fairness=fairness_table(tenants),
+        fairness=FAIRNESS.empty() if elsewhere else fairness_table(tenants),
         clusters=clusters_table(workloads, latencies, method),
         tenant_activity=activity_table(tenants, window) if window else TENANT_ACTIVITY.empty(),
         phases=phases_table(workloads, activity.running, ramp, window) if window else PHASES.empty(),

@@ -40,9 +40,9 @@ CLUSTERS = TableSpec(
         Column("workloads", "integer", "workloads dispatched to it last", "workloads"),
         Column("completed", "integer", "of these, completed", "workloads"),
         Column("failed", "integer", "of these, failed", "workloads"),
-        Column("gpus", "number", "GPUs requested by all their pods", "GPUs"),
-        Column("dispatch_p50_s", "number", "from quota reserved to dispatched, median", "s"),
-        Column("dispatch_p99_s", "number", "from quota reserved to dispatched, P99", "s"),
+        Column("gpus", "number", "GPUs requested by all their pods", "GPUs", label="requested"),
+        Column("dispatch_p50_s", "number", "from quota reserved to dispatched, median", "s", label="dispatch, P50"),
+        Column("dispatch_p99_s", "number", "from quota reserved to dispatched, P99", "s", label="dispatch, P99"),
     ),
 )
 

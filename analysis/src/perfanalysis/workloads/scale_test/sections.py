@@ -27,14 +27,22 @@ from perfanalysis.workloads.scale_test import (
 )
 from perfanalysis.workloads.scale_test.activity import Window
 from perfanalysis.workloads.scale_test.measures import Measures
+from perfanalysis.workloads.scale_test.milestones import ELSEWHERE
 from perfanalysis.workloads.scale_test.plots import queues_figure
 from perfanalysis.workloads.scale_test.plots_cluster import control_plane_figure, evictions_figure, placement_figure
 from perfanalysis.workloads.scale_test.plots_over_time import ramp_figure
 from perfanalysis.workloads.scale_test.section_tables import formulas_table
-from perfanalysis.workloads.scale_test.steps import ANOMALIES_TITLE, CLOCKS, STEPS, LatencyStep
+from perfanalysis.workloads.scale_test.steps import (
+    ANOMALIES_TITLE,
+    CLOCKS,
+    STEPS,
+    LatencyStep,
+    pods_elsewhere,
+)
 from perfanalysis.workloads.shown import data_table, value_cell
 
 NOTHING = Note("Nothing was submitted or seen: nothing to draw.")
+PODS_ELSEWHERE = Note(f"Not drawn: {ELSEWHERE}.")
 
 
 def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, ...]) -> tuple[Section, ...]:
@@ -44,6 +52,9 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         if measures.window is None:
             return (NOTHING,)
         return (_drawn(make(measures, measures.window), marks),)
+
+    def of_pods(make: Callable[[Measures, Window], Figure]) -> tuple[Figure | Note, ...]:
+        return (PODS_ELSEWHERE,) if pods_elsewhere(measures.workloads) else figures(make)
 
     changed = _shown(measures, "Changes of nodes", nodes.NODE_CHANGES)
     phases = _shown(measures, "Ramp, steady part and drain", activity.PHASES)
@@ -68,8 +79,8 @@ def sections(measures: Measures, kpis: tuple[KpiValue, ...], marks: tuple[str, .
         Section("evictions", "Evictions", "", _evictions(measures, marks)),
         Section("placement", "Placement", "", _if_any(measures, marks, placement_figure)),
         Section("churn", "Churn", "", _shown(measures, "Rounds of churn", pods.ROUNDS)),
-        Section("concurrency", "Concurrency", "", figures(lambda of, _: plots.concurrency_figure(of))),
-        Section("gpus", "GPU occupation", "", figures(plots.gpu_figure)),
+        Section("concurrency", "Concurrency", "", of_pods(lambda of, _: plots.concurrency_figure(of))),
+        Section("gpus", "GPU occupation", "", of_pods(plots.gpu_figure)),
         Section("devices", "Devices", "", _claims(measures)),
         Section("nodes", "Nodes", "", (*figures(plots_over_time.occupation_figure), *changed)),
         Section("control_plane", "Control plane", "", _control_plane(measures, marks)),
