@@ -7,7 +7,7 @@ may not have; `buildah run` with chroot isolation needs none.
 
 from __future__ import annotations
 
-import importlib.util
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,10 +57,8 @@ def write_definition(folder: Path, wheel: Path) -> Path:
     definition["options"]["package_manager_path"] = "/usr/bin/apt-get"
     (folder / "wheels").mkdir(parents=True)
     (folder / "wheels" / wheel.name).symlink_to(wheel)
-    spec = importlib.util.find_spec("ansible_collections.kubernetes.core")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    site = Path(spec.submodule_search_locations[0]).parents[1]
+    # the name ansible_collections is only this project's collection in tests
+    site = Path(sysconfig.get_path("purelib"), "ansible_collections")
     definition["additional_build_files"] = [
         {"src": "wheels/*.whl", "dest": "wheels"},
         *({"src": str(site / name.replace(".", "/")), "dest": f"others/{name.rpartition('.')[0]}"} for name in names),
