@@ -222,7 +222,7 @@ def verbs_of(role: Path) -> Iterator[Path]:
     """Yield the actions of *role* that use its arguments."""
     for name in {word for task in tasks_of(role) for word in task}:
         path = COLLECTION / "plugins/action" / f"{name.removeprefix('psap.perf.').replace('.', '/')}.py"
-        if path.is_file() and "(CommandAction" in path.read_text(encoding="utf-8"):
+        if path.is_file() and re.search(r"\((Command|Destroy)Action", path.read_text(encoding="utf-8")):
             yield path
 
 
