@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,26 @@ def test_trace_is_fetched_from_the_store(server: S3Server, tmp_path: Path) -> No
         fetched(load("s3://traces/days/two.jsonl"), server.access, tmp_path)
 
 
-@pytest.mark.deep
-def test_trace_of_a_store_is_replayed(labs: Labs, server: S3Server, tmp_path: Path) -> None:
-    """`perfdrv generators install aiperf` first."""
+@dataclass(frozen=True)
+class Model:
+    """A declared model of a lab's servers."""
+
+    lab: RunLab
+    url: str
+
+    def load(self, runs: Path, **words: str) -> Path:
+        """Load the model by the command; return the folder of the results."""
+        given = {"endpoint-url": self.url, "model": "declared", **words}
+        options = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
+        environment = {**self.lab.environment(runs), "KUBECONFIG": str(self.lab.kubeconfig)}
+        ran = self.lab.run_with(environment, "perfdrv", "toolbox", "serving", "run-load", *options)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        (results,) = runs.rglob("artifacts/results")
+        return results
+
+
+@pytest.fixture(scope="module", name="model")
+def _model(labs: Labs) -> Iterator[Model]:
     lab = labs.up(NAME, "--nodes", "1", "--with", "models")
     annotated = {f"{PREFIX}model": "{name: declared, ttft: 0.01, itl: 0.001}"}
     pod = {
@@ -63,24 +81,80 @@ def test_trace_of_a_store_is_replayed(labs: Labs, server: S3Server, tmp_path: Pa
     core = Cluster.of(lab).core
     core.create_namespaced_pod("default", pod)
     wait_for("it runs", lambda: core.read_namespaced_pod("declared", "default").status.phase == "Running")
+    yield Model(RunLab(NAME, lab.kubeconfig), f"http://127.0.0.1:{lab.ports['models']}/default/declared")
+    labs.run("down", "--name", NAME)
+
+
+@pytest.mark.deep
+def test_trace_of_a_store_is_replayed(model: Model, server: S3Server, tmp_path: Path) -> None:
+    """`perfdrv generators install aiperf` first."""
     credentials = tmp_path / "credentials"
     credentials.write_text(CREDENTIALS)
     credentials.chmod(0o600)
-    words = {
-        "generator": "aiperf",
-        "endpoint-url": f"http://127.0.0.1:{lab.ports['models']}/default/declared",
-        "model": "declared",
-        "concurrency": "0",
-        "trace-file": "s3://traces/days/one.jsonl",
-        "s3-endpoint": server.endpoint,
-        "s3-credentials": f"file:{credentials}",
-    }
-    options = [word for name, value in words.items() for word in (f"--{name}", value)]
-    run_lab = RunLab(NAME, lab.kubeconfig)
-    environment = {**run_lab.environment(tmp_path / "runs"), "KUBECONFIG": str(lab.kubeconfig)}
-    ran = run_lab.run_with(environment, "perfdrv", "toolbox", "serving", "run-load", *options)
-    labs.run("down", "--name", NAME)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (records,) = (tmp_path / "runs").rglob("profile_export.jsonl")
-    found = [json.loads(line) for line in records.read_text().splitlines()]
+    results = model.load(
+        tmp_path / "runs",
+        generator="aiperf",
+        concurrency="0",
+        trace_file="s3://traces/days/one.jsonl",
+        s3_endpoint=server.endpoint,
+        s3_credentials=f"file:{credentials}",
+    )
+    found = [json.loads(line) for line in (results / "profile_export.jsonl").read_text().splitlines()]
     assert [one.get("error") for one in found] == [None] * len(TIMES)
+
+
+def write_otel(path: Path) -> None:
+    """Write a conversation of two turns, with a pause of a second between them."""
+    said = [{"role": "user", "content": "why"}, {"role": "assistant", "content": "so"}]
+    asked = (said[:1], [*said, {"role": "user", "content": "and"}])
+    spans = [
+        {
+            "span_id": f"{turn}",
+            "trace_id": path.stem,
+            "name": "chat tiny",
+            "start_time": f"2026-11-30T10:00:0{2 * turn}Z",
+            "end_time": f"2026-11-30T10:00:0{2 * turn + 1}Z",
+            "attributes": {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.request.model": "tiny",
+                "gen_ai.input.messages": json.dumps(messages),
+                "gen_ai.output.messages": json.dumps(said[1:]),
+                "gen_ai.usage.input_tokens": 10,
+                "gen_ai.usage.output_tokens": 5,
+            },
+        }
+        for turn, messages in enumerate(asked)
+    ]
+    path.write_text(json.dumps({"trace_id": path.stem, "spans": spans}))
+
+
+def write_weka(path: Path) -> None:
+    """Write the same as blocks of the KV cache; the second turn has the blocks of the first."""
+    turns = [
+        {"t": 2.0 * turn, "type": "n", "model": "tiny", "in": 32 * (turn + 1), "out": 5, "hash_ids": blocks}
+        for turn, blocks in enumerate(([1, 2], [1, 2, 3, 4]))
+    ]
+    path.write_text(json.dumps({"id": path.stem, "models": ["tiny"], "block_size": 16, "requests": turns}))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("write", [write_otel, write_weka])
+def test_conversations_are_replayed_with_their_pauses(
+    model: Model, tmp_path: Path, write: Callable[[Path], None]
+) -> None:
+    """`perfdrv generators install inference-perf` first."""
+    for name in ("one", "two"):
+        write(tmp_path / f"{name}.json")
+    results = model.load(
+        tmp_path / "runs",
+        generator="inference-perf",
+        api="chat",
+        concurrency="0",
+        trace_file=str(tmp_path / "*.json"),
+        trace_format=write.__name__.removeprefix("write_"),
+    )
+    found = json.loads((results / "per_request_lifecycle_metrics.json").read_text())
+    assert [one["error"] for one in found] == [None] * 4
+    begun = sorted(one["start_time"] for one in found)
+    # a second turn begins after the recorded pause
+    assert begun[-1] - begun[0] >= 1

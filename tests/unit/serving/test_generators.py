@@ -111,6 +111,7 @@ def test_description_names_the_generators() -> None:
 @pytest.mark.parametrize("name", sorted({name for one in SHIPPED for name in one.cannot}))
 def test_unsupported_argument_is_refused_with_its_reason(name: str) -> None:
     values: dict[str, Any] = {"streaming": False, "rate": 2.0, "data_file": "a", "trace_file": "a", "api_key": "env:A"}
+    values["trace_format"] = "otel"
     value = values.get(name, 7)
     more = {"concurrency": 0} if name == "rate" else {}
     for generator in SHIPPED:
@@ -172,6 +173,29 @@ def test_inference_perf_gets_a_configuration() -> None:
 def test_inference_perf_needs_requests_with_concurrency() -> None:
     with pytest.raises(UsageError, match="cannot use duration with concurrency"):
         invocation(load(generator="inference-perf", requests=0, duration=5), _FOLDERS)
+
+
+@pytest.mark.parametrize("form", ["otel", "weka"])
+def test_inference_perf_replays_conversations(form: str) -> None:
+    trace = {"trace_file": "days/*.json", "trace_format": form, "api": "chat", "concurrency": 3, "requests": 0}
+    invoked = invocation(load(generator="inference-perf", **trace), _FOLDERS)
+    config = json.loads(invoked.files["inference_perf.json"])
+    assert config["load"]["stages"] == [{"concurrent_sessions": 3}]
+    assert config["data"][f"{form}_trace_replay"]["trace_files"] == ["/data/days/*.json"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "cannot use trace_format mooncake: .*; use aiperf"),
+        ({"trace_format": "otel"}, "cannot use api completions with a trace"),
+        ({"trace_format": "weka", "api": "chat", "requests": 7}, "cannot use requests with a trace"),
+    ],
+)
+def test_inference_perf_refuses_other_replays(given: dict[str, Any], message: str) -> None:
+    trace = {"generator": "inference-perf", "trace_file": "a.json", "concurrency": 0, "requests": 0}
+    with pytest.raises(UsageError, match=message):
+        invocation(load(**{**trace, **given}), _FOLDERS)
 
 
 def test_guidellm_gets_the_key_by_its_environment() -> None:

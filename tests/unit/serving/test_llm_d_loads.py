@@ -22,6 +22,7 @@ SETTINGS: dict[str, Any] = {
     "llm_d_request_type": "chat_completions",
     "llm_d_requests_per_rate": 0,
     "llm_d_trace": "",
+    "llm_d_trace_format": "mooncake",
     "llm_d_load_image": "",
 }
 
@@ -58,7 +59,8 @@ def test_multiples_of_the_rate_are_those_of_guidellm() -> None:
 
 
 def test_trace_is_one_load_without_rates() -> None:
-    assert loads(trace="s3://traces/a.jsonl") == [{"api": "chat", "trace_file": "s3://traces/a.jsonl"}]
+    replay = {"api": "chat", "trace_file": "s3://traces/a.jsonl", "trace_format": "mooncake"}
+    assert loads(trace="s3://traces/a.jsonl") == [replay]
     assert loads(trace="pvc://data/a.jsonl", load_image="aiperf:1")[0]["trace_file"] == "pvc://data/a.jsonl"
 
 
@@ -77,7 +79,8 @@ def test_guidellm_has_its_own_command() -> None:
         ({"api_key": "file:key"}, "aiperf cannot use api_key"),
         ({"rates_in_one_run": True}, "only guidellm loads at several rates in one run"),
         ({"load_generator": "inference-perf", "data": "prompt_tokens=8,turns=2"}, "inference-perf cannot use turns"),
-        ({"load_generator": "guidellm", "trace": "a.jsonl"}, "llm_d_trace: only aiperf replays traces"),
+        ({"load_generator": "guidellm", "trace": "a.jsonl"}, "llm_d_trace: guidellm replays no traces"),
+        ({"trace": "a.json", "trace_format": "otel"}, "aiperf cannot use trace_format: "),
         ({"trace": "https://example.com/a"}, "llm_d_trace: 'https://example.com/a' is no data set or trace; write a"),
         ({"trace": "pvc://data/a"}, "llm_d_trace: only a Job reads pvc://data/a: set the image"),
         ({"trace": "s3://b/a", "load_image": "a:1"}, "llm_d_trace: a Job does not read s3://b/a: download it"),

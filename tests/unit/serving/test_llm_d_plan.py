@@ -32,6 +32,7 @@ def make_plan(*flavors: str, manifest: dict[str, Any] = SERVICE, **other: Any) -
         "llm_d_flavor": "simple",
         "llm_d_load_generator": "guidellm",
         "llm_d_trace": "",
+        "llm_d_trace_format": "mooncake",
         "llm_d_max_model_len": 0,
         "llm_d_model_uri": "",
         "llm_d_patch": {},

@@ -18,8 +18,6 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import 
 
 GUIDELLM = "guidellm"
 """The generator that has its own command, with all kinds of its loads and data."""
-REPLAYS = "aiperf"
-"""The generator that replays traces at their times."""
 _APIS = {"chat_completions": CHAT, "text_completions": COMPLETIONS}
 # arguments of serving_run_load, by the names of guidellm's synthetic texts
 _DATA = {
@@ -56,8 +54,8 @@ def llm_d_loads(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _check_trace(settings: Mapping[str, Any]) -> None:
-    if settings["llm_d_load_generator"] != REPLAYS:
-        raise UsageError(f"llm_d_trace: only {REPLAYS} replays traces; set llm_d_load_generator to it")
+    if settings["llm_d_load_generator"] == GUIDELLM:
+        raise UsageError("llm_d_trace: guidellm replays no traces; set llm_d_load_generator to aiperf")
     if settings["llm_d_data_file"]:
         raise UsageError("llm_d_trace and llm_d_data_file are both set; remove one of them")
     try:
@@ -70,6 +68,7 @@ def _replay(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "api": _APIS[settings["llm_d_request_type"]],
         "trace_file": settings["llm_d_trace"],
+        "trace_format": settings["llm_d_trace_format"],
         "concurrency": 0,
         "rate": 0.0,
         "duration": 0,

@@ -96,6 +96,7 @@ AIPERF = Generator(
         "input_tokens_max": "it has no bounds of lengths; use input_tokens_stdev alone",
         "output_tokens_min": "it has no bounds of lengths; use output_tokens_stdev alone",
         "output_tokens_max": "it has no bounds of lengths; use output_tokens_stdev alone",
+        "trace_format": "it replays the requests of Mooncake at their times; use inference-perf for conversations",
         "api_key": "it accepts the key only on its command line, where other users of the machine can read it",
     },
     single_process=False,

@@ -15,6 +15,8 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts i
 API_KEY = "$(API_KEY)"
 """Kubernetes' reference to the key in an environment variable's value."""
 COMPLETIONS, CHAT = "completions", "chat"
+MOONCAKE, OTEL, WEKA = "mooncake", "otel", "weka"
+"""The formats of traces."""
 PATHS = {COMPLETIONS: "/v1/completions", CHAT: "/v1/chat/completions"}
 # in addition to the load's duration: for the program's start, and for requests in flight at the end
 _BESIDE_S = 1500.0
@@ -42,6 +44,7 @@ class Load(ServedArguments):
     output_tokens_max: int
     data_file: str
     trace_file: str
+    trace_format: str
     turns: int
     prefix_tokens: int
     prefixes: int
@@ -162,6 +165,7 @@ _UNSET: Mapping[str, Any] = {
     "output_tokens_max": 0,
     "data_file": "",
     "trace_file": "",
+    "trace_format": MOONCAKE,
     "turns": 1,
     "prefix_tokens": 0,
     "streaming": True,

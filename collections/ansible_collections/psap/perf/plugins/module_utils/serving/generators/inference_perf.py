@@ -10,6 +10,8 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     CHAT,
+    COMPLETIONS,
+    MOONCAKE,
     Folders,
     Generator,
     Installation,
@@ -34,7 +36,7 @@ def _invoke(load: Load, folders: Folders) -> Invocation:
             "ignore_eos": load.ignore_eos,
         },
         "tokenizer": {"pretrained_model_name_or_path": folders.tokenizer(load)},
-        "data": _data(load),
+        "data": _replay(load, folders) if load.trace_file else _data(load),
         "load": {**_pattern(load), "base_seed": load.seed, "interval": 0},
         # counts of the server, as with the other generators
         "report": {"request_lifecycle": {"per_request": True, "use_server_output_tokens": True}},
@@ -44,6 +46,9 @@ def _invoke(load: Load, folders: Folders) -> Invocation:
 
 
 def _refuse(given: Mapping[str, Any]) -> None:
+    if given.get("trace_file"):
+        _refuse_trace(given)
+        return
     if given.get("rate") and given.get("requests"):
         raise UsageError("inference-perf cannot use requests with a rate: its stages have a duration; set duration")
     if not (given.get("rate") or given.get("requests")):
@@ -52,7 +57,21 @@ def _refuse(given: Mapping[str, Any]) -> None:
         )
 
 
+def _refuse_trace(given: Mapping[str, Any]) -> None:
+    if given.get("trace_format", MOONCAKE) == MOONCAKE:
+        raise UsageError(
+            "inference-perf cannot use trace_format mooncake: it replays conversations, otel or weka; use aiperf"
+        )
+    if given.get("api", COMPLETIONS) != CHAT:
+        raise UsageError("inference-perf cannot use api completions with a trace: conversations are chats; set chat")
+    for name in ("rate", "duration", "requests"):
+        if given.get(name):
+            raise UsageError(f"inference-perf cannot use {name} with a trace: it replays all conversations; set 0")
+
+
 def _pattern(load: Load) -> Mapping[str, Any]:
+    if load.trace_file:
+        return {"type": "trace_session_replay", "stages": [{"concurrent_sessions": load.concurrency}]}
     if load.rate:
         return {"type": "poisson", "stages": [{"rate": load.rate, "duration": load.duration}]}
     stage = {"concurrency_level": load.concurrency, "num_requests": load.requests}
@@ -75,6 +94,15 @@ def _data(load: Load) -> Mapping[str, Any]:
         "seed": load.seed,
     }
     return {"type": "shared_prefix", "shared_prefix": prefix}
+
+
+def _replay(load: Load, folders: Folders) -> Mapping[str, Any]:
+    kind = f"{load.trace_format}_trace_replay"
+    files = [folders.input(load.trace_file)]
+    return {
+        "type": kind,
+        kind: {"trace_files": files, "use_static_model": True, "static_model_name": load.model},
+    }
 
 
 def _distribution(mean: int, deviation: int, lowest: int, highest: int) -> Mapping[str, int]:
@@ -106,7 +134,6 @@ INFERENCE_PERF = Generator(
     results={_RECORDS: f"results/{_RECORDS}", _SUMMARY: f"results/{_SUMMARY}"},
     cannot={
         "data_file": "its data sets have formats of their own; use synthetic lengths",
-        "trace_file": "it replays traces of OpenTelemetry and Weka, and only the times of others; use aiperf",
         "turns": _WITHOUT_TURNS,
         "api_key": "it accepts the key only in its configuration, which is kept with the results",
     },
