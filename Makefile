@@ -37,7 +37,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo keda guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -165,6 +165,10 @@ llama-cpp: $(DEV)
 argo: $(DEV)
 	@$(ON_PATH) perflab build --with argo --with worker
 
+# only for the deep tests; 960 s of CPU the first time
+keda: $(DEV)
+	@$(ON_PATH) perflab build --with keda
+
 integration: programs ## settings, commands, driver, lab and flows against real processes
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target BUILT=yes integration-kubernetes integration-driver integration-openshift
 
@@ -225,7 +229,7 @@ test-deep-unit: $(DEV)
 	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) -m deep tests/unit
 
-test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp argo guidellm mlflow
+test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp argo keda guidellm mlflow
 	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
 test-deep-molecule: programs llama-cpp argo ## every failing case of every command, and the scenarios on a real node

@@ -40,6 +40,8 @@ KUEUE, RAY, KSERVE, ARGO, MODELS, WORKER = "kueue", "ray", "kserve", "argo", "mo
 TRAINING_OPERATOR = "training-operator"
 ENDPOINT_PICKER = "endpoint-picker"
 PICKER_METRICS = f"{ENDPOINT_PICKER}-metrics"
+KEDA = "keda"
+KEDA_GRPC, KEDA_ADAPTER = f"{KEDA}-grpc", f"{KEDA}-adapter"
 JOBSET, LWS, TRAINER = "jobset", "lws", "trainer"
 MODELS_GRPC = f"{MODELS}-grpc"
 PRODUCTS: Mapping[str, tuple[str, ...]] = {
@@ -50,6 +52,7 @@ PRODUCTS: Mapping[str, tuple[str, ...]] = {
     LWS: (LWS, f"{LWS}-webhook"),
     TRAINER: (TRAINER, f"{TRAINER}-webhook"),
     KSERVE: (KSERVE, f"{KSERVE}-webhook"),
+    KEDA: (KEDA, KEDA_GRPC),
     ENDPOINT_PICKER: (ENDPOINT_PICKER, f"{ENDPOINT_PICKER}-grpc", PICKER_METRICS),
     ARGO: (ARGO,),
     MODELS: (MODELS, MODELS_GRPC),
@@ -81,6 +84,7 @@ _REPLACED_BY: Mapping[str, str] = {LWS: LEADER_WORKER_SETS}
 METRICS_SERVER = "metrics-server"
 _BROUGHT_WITH: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     KSERVE: {ENVOY: (ENVOY, f"{ENVOY}-admin")},
+    KEDA: {KEDA_ADAPTER: (KEDA_ADAPTER,)},
     ARGO: {PIPELINES: (PIPELINES,)},
     WORKER: {METRICS_SERVER: (METRICS_SERVER,)},
 }

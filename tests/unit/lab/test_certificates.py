@@ -21,6 +21,14 @@ def test_server_and_client_certificates_pass_strict_verification(tmp_path: Path)
     _shake_hands(server, authority.pair.certificate, client)
 
 
+def test_peers_verify_each_other_with_one_certificate(tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "pki")
+    pair, server = authority.issue_peer("peer"), authority.issue_server("server", [])
+    _shake_hands(pair, authority.pair.certificate, pair)
+    with pytest.raises(ssl.SSLCertVerificationError, match="unsuitable certificate purpose"):
+        _shake_hands(server, authority.pair.certificate, server)
+
+
 def test_authority_without_key_identifiers_is_refused_with_a_remedy(tmp_path: Path) -> None:
     authority, server = _old_fashioned(tmp_path)
     with pytest.raises(ssl.SSLCertVerificationError) as refused:

@@ -13,6 +13,7 @@ from perflab.profiles import (
     ARGO,
     ENDPOINT_PICKER,
     JOBSET,
+    KEDA,
     KSERVE,
     KUEUE,
     LWS,
@@ -35,6 +36,7 @@ _KUBERNETES_LINK_VALUES = (
 )
 _CONTROL_PLANE = "control-plane"
 _ARGO = "github.com/argoproj/argo-workflows/v3"
+_KEDA = "github.com/kedacore/keda/v2"
 _CNI = "github.com/containernetworking/plugins"
 _CONTAINERD = "github.com/containerd/containerd/v2"
 
@@ -179,6 +181,17 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             ),
             cpu_s=250,
         ),
+    ),
+    KEDA: (
+        Component(
+            "keda",
+            _KEDA,
+            (("keda-operator", f"{_KEDA}/cmd/operator"),),
+            link_values=((f"{_KEDA}/version.Version", "{version}"),),
+            copies=(("config", "keda"),),
+            cpu_s=900,
+        ),
+        Component("keda-adapter", _KEDA, (("keda-adapter", "."),), cpu_s=60, go_module="keda"),
     ),
     ENDPOINT_PICKER: (
         Component(

@@ -22,6 +22,8 @@ _VALID = datetime.timedelta(days=365)
 # clocks of virtual machines jump
 _TOLERANCE = datetime.timedelta(hours=1)
 
+_CLIENT, _SERVER = ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH
+
 _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 _PublicKey = ec.EllipticCurvePublicKey | rsa.RSAPublicKey
 
@@ -56,12 +58,15 @@ class Authority:
 
     def issue_client(self, file: str, user: str, group: str | None = None) -> Pair:
         """Sign a client certificate for a Kubernetes user, in a group."""
-        return self._issue(file, _name(user, group), [], ExtendedKeyUsageOID.CLIENT_AUTH)
+        return self._issue(file, _name(user, group), [], _CLIENT)
 
     def issue_server(self, file: str, names: list[str]) -> Pair:
         """Sign a server certificate for the loopback address and these names or addresses."""
-        alternatives = [_alternative(name) for name in ["localhost", LOOPBACK, *names]]
-        return self._issue(file, _name(file, None), alternatives, ExtendedKeyUsageOID.SERVER_AUTH)
+        return self._issue(file, _name(file, None), ["localhost", LOOPBACK, *names], _SERVER)
+
+    def issue_peer(self, file: str) -> Pair:
+        """Sign a certificate for programs on the loopback address that verify each other."""
+        return self._issue(file, _name(file, None), ["localhost", LOOPBACK], _SERVER, _CLIENT)
 
     def make_signing_key(self, file: str) -> Pair:
         """Create a key pair to sign service account tokens; `certificate` is its public key."""
@@ -79,17 +84,18 @@ class Authority:
         self,
         file: str,
         subject: x509.Name,
-        alternatives: list[x509.GeneralName],
-        usage: x509.ObjectIdentifier,
+        names: list[str],
+        *usage: x509.ObjectIdentifier,
     ) -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(subject, self._name, key.public_key())
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         builder = builder.add_extension(issuer, critical=False)
         builder = builder.add_extension(_key_usage(signs_certificates=False), critical=True)
-        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-        if alternatives:
-            builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=False)
+        if names:
+            alternatives = x509.SubjectAlternativeName(map(_alternative, names))
+            builder = builder.add_extension(alternatives, critical=False)
         pair = self._pair(file)
         self._write(pair, builder.sign(self._key, hashes.SHA256()), key)
         return pair

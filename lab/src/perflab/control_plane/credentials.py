@@ -11,11 +11,11 @@ import yaml
 from perflab.cluster import real_node
 from perflab.control_plane.aggregation import issue_front_proxy
 from perflab.control_plane.certificates import API_SERVER_USER, Authority, Pair
-from perflab.control_plane.products import metrics_server, olm
+from perflab.control_plane.products import keda, metrics_server, olm
 from perflab.control_plane.programs import Credentials
 from perflab.files import documents
 from perflab.processes.state import Lab
-from perflab.profiles import METRICS_SERVER, running
+from perflab.profiles import KEDA, METRICS_SERVER, running
 from perflab.worker import network, node
 
 # file name → user and group, as the API server sees them
@@ -28,7 +28,7 @@ _USERS = {
 # all servers have one certificate
 _SERVER_NAMES = [
     *("kubernetes", "kubernetes.default", "kubernetes.default.svc"),
-    *(olm.SERVER_NAME, metrics_server.SERVER_NAME),
+    *(olm.SERVER_NAME, metrics_server.SERVER_NAME, keda.SERVER_NAME),
 ]
 
 
@@ -51,7 +51,7 @@ def make_credentials(authority: Authority, lab: Lab) -> Credentials:
         kubelet_client=authority.issue_client("apiserver-kubelet-client", API_SERVER_USER),
         tokens=authority.make_signing_key("service-accounts"),
         kubeconfigs=kubeconfigs,
-        front_proxy=issue_front_proxy(lab.folder / "pki") if METRICS_SERVER in products else None,
+        front_proxy=issue_front_proxy(lab.folder / "pki") if {METRICS_SERVER, KEDA} & products.keys() else None,
     )
 
 

@@ -142,6 +142,7 @@ def _start(lab: Lab, binaries: Binaries, print_line: PrintLine) -> Lab:
     authority = Authority(lab.folder / "pki")
     files = make_credentials(authority, lab)
     setup.issue_webhook_certificate(authority, lab)
+    setup.issue_peer_certificate(authority, lab)
     print_line(f"starting the lab {lab.name!r}: etcd and the API server")
     lab = asyncio.run(_start_all(lab, binaries, files, print_line))
     lab = dataclasses.replace(lab, state="running")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 from perflab.building.sets import Binaries
 from perflab.cluster import devices
@@ -11,12 +12,12 @@ from perflab.cluster.api import Api, Document
 from perflab.cluster.installing import CRD, install
 from perflab.cluster.topology import parse_topology
 from perflab.control_plane import products, prometheus
-from perflab.control_plane.certificates import Authority
+from perflab.control_plane.certificates import Authority, Pair
 from perflab.control_plane.programs import MANIFESTS, metrics_endpoints
 from perflab.files.documents import read_documents
 from perflab.processes.launch import wait_until
 from perflab.processes.state import Lab
-from perflab.profiles import ARGO, KSERVE, MODELS, OPENSHIFT, crds
+from perflab.profiles import ARGO, KEDA, KSERVE, MODELS, OPENSHIFT, crds
 
 _MANIFESTS = ("pod-groups.yaml", "storage.yaml", "managed-fields.yaml")
 _MARK = "/api/v1/namespaces/kube-system/configmaps"
@@ -47,9 +48,19 @@ async def install_kinds(api: Api, lab: Lab, binaries: Binaries) -> list[Document
 
 def issue_webhook_certificate(authority: Authority, lab: Lab) -> None:
     """Put the pair of all webhooks where controller-runtime reads it: tls.crt and tls.key in one folder."""
-    folder = lab.folder / "pki" / "webhook"
+    _put_pair(authority.issue_server("webhook-server", []), lab.folder / "pki" / "webhook")
+
+
+def issue_peer_certificate(authority: Authority, lab: Lab) -> None:
+    """Put the pair of KEDA's programs, which verify each other, and its authority where they read them."""
+    if KEDA in lab.options.products:
+        folder = products.keda.certificates(lab)
+        _put_pair(authority.issue_peer("keda-peer"), folder)
+        shutil.copy(authority.pair.certificate, folder / "ca.crt")
+
+
+def _put_pair(pair: Pair, folder: Path) -> None:
     folder.mkdir(mode=0o700)
-    pair = authority.issue_server("webhook-server", [])
     shutil.copy(pair.certificate, folder / "tls.crt")
     shutil.copy(pair.key, folder / "tls.key")
 
