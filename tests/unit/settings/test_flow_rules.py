@@ -108,6 +108,14 @@ def test_accuracy_within_its_range_is_accepted() -> None:
     assert refusals({"kserve_accuracy_tasks": {"words": 0.9, "numbers": 0}}, "kserve") == []
 
 
+@pytest.mark.parametrize("autoscaler", ["keda", ["hpa", "keda"]])
+def test_keda_accepts_a_cpu_usage_of_at_most_the_request(autoscaler: object) -> None:
+    given = {"kserve_mode": "autoscale", "kserve_raw_deployment": True, "kserve_autoscaler": autoscaler}
+    assert refusals({**given, "kserve_autoscale_cpu_percent": 100}, "kserve") == []
+    (message,) = refusals({**given, "kserve_autoscale_cpu_percent": 101}, "kserve")
+    assert message.startswith("KServe accepts at most 100 for kserve_autoscale_cpu_percent")
+
+
 @pytest.mark.parametrize("flow", PROJECT.flows)
 def test_rules_of_every_flow_can_be_evaluated_for_its_defaults(flow: str) -> None:
     refusals({}, flow)

@@ -66,6 +66,7 @@ _KINDS = MappingProxyType(
         "nfd.openshift.io": "NodeFeature NodeFeatureDiscovery NodeFeatureRule",
         "nvidia.com": "ClusterPolicy NVIDIADriver",
         "gateway.networking.k8s.io": "Gateway GatewayClass HTTPRoute",
+        "keda.sh": "ScaledObject",
         "inference.networking.k8s.io": "InferencePool",
         "llm-d.ai": "InferenceModelRewrite InferenceObjective",
         "serving.kserve.io": "InferenceService LLMInferenceService ServingRuntime",
