@@ -165,7 +165,7 @@ llama-cpp: $(DEV)
 argo: $(DEV)
 	@$(ON_PATH) perflab build --with argo --with worker
 
-# only for the deep tests; 960 s of CPU the first time
+# only for the deep tests; 1,560 s of CPU the first time
 keda: $(DEV)
 	@$(ON_PATH) perflab build --with keda
 

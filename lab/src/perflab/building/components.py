@@ -189,7 +189,7 @@ PRODUCTS: Mapping[str, tuple[Component, ...]] = {
             (("keda-operator", f"{_KEDA}/cmd/operator"),),
             link_values=((f"{_KEDA}/version.Version", "{version}"),),
             copies=(("config", "keda"),),
-            cpu_s=900,
+            cpu_s=1500,
         ),
         Component("keda-adapter", _KEDA, (("keda-adapter", "."),), cpu_s=60, go_module="keda"),
     ),
