@@ -5,15 +5,18 @@ from __future__ import annotations
 import html
 import json
 import re
+import signal
 import subprocess
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kubernetes.client import AutoscalingV2Api
 from perflab.processes.state import Lab
 
 from tests.integration.conftest import Lab as RunLab
+from tests.integration.driver.killing import kill_all, wait_until_all_have_ended
 from tests.integration.load_clients import guidellm
 
 from .labs import Cluster, wait_for
@@ -78,6 +81,15 @@ def kpi_values(run: Path, *labels: str) -> Mapping[tuple[str | None, ...], Any]:
     return {(one["name"], *map(one["labels"].get, labels)): one["value"] for one in read_kpis(run)}
 
 
+def sent_tokens(run: Path, load: str) -> int:
+    """Return the tokens of all answers of the loads with these users, as the client counted them."""
+    users = int(load.split()[0])
+    documents = (json.loads(path.read_text()) for path in run.rglob("output/output.json"))
+    loads = [one for one in documents if one["config"]["load_options"]["concurrency"] == users]
+    assert loads
+    return sum(one["output_tokens"] for each in loads for one in each["results"])
+
+
 def check_refused(lab: Lab, runs: Path, flow: str, settings: Settings, message: str, *options: str) -> None:
     refused = run_flow(lab, runs, flow, settings, *options)
     assert refused.returncode == 2, refused.stdout + refused.stderr
@@ -94,6 +106,39 @@ def check_no_model_is_left(cluster: Cluster, namespace: str = "psap-perf-kserve"
     for plural in (SERVICE, RUNTIME):
         left = cluster.custom.list_namespaced_custom_object(GROUP, VERSIONS[plural], namespace, plural)
         assert left["items"] == []
+
+
+def check_no_autoscaler_is_left(cluster: Cluster, namespace: str = "psap-perf-kserve") -> None:
+    """Wait until the garbage collector has deleted the autoscalers of deleted models."""
+    autoscaling = AutoscalingV2Api(cluster.core.api_client)
+    wait_for(
+        "no autoscaler is left",
+        lambda: not autoscaling.list_namespaced_horizontal_pod_autoscaler(namespace).items,
+    )
+
+
+def kill_flow(running: subprocess.Popen[str], runs: Path) -> None:
+    """Kill -9 every process of a flow."""
+    kill_all(runs)
+    running.communicate()
+
+
+def interrupt_flow(running: subprocess.Popen[str], runs: Path) -> None:
+    """Press Ctrl-C once; the finalizers of the flow run, and no process is left."""
+    running.send_signal(signal.SIGINT)
+    output, _ = running.communicate()
+    assert running.returncode == 130, output
+    wait_until_all_have_ended(runs)
+
+
+def resumed_run(lab: Lab, runs: Path) -> Path:
+    """Resume the only run in *runs*, whose first attempt was interrupted, to its successful end."""
+    resumed = RunLab(lab.name, lab.kubeconfig).run(runs, "perfdrv", "run", "--resume", "latest")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    run = only_run(runs)
+    attempts = json.loads((run / "run.json").read_text())["attempts"]
+    assert [one["status"] for one in attempts] == ["interrupted", "ok"]
+    return run
 
 
 def check_reported(run: Path, message: str, reason: str) -> None:

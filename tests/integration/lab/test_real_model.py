@@ -10,11 +10,10 @@ import pytest
 from perflab.cluster import real_node
 
 from tests.integration.conftest import Lab as RunLab
-from tests.integration.driver.killing import kill_all
 from tests.schemas import check_file
 
 from .labs import Cluster, Labs, wait_for
-from .serving_flows import kpi_values, only_run
+from .serving_flows import kill_flow, kpi_values, only_run, resumed_run, sent_tokens
 
 pytestmark = pytest.mark.deep
 NAME = "realmodel"
@@ -81,20 +80,11 @@ def test_real_model_is_served_loaded_and_removed(real: RunLab, cluster: Cluster,
     check_nothing_is_left(cluster)
 
 
-def sent_tokens(run: Path, load: str) -> int:
-    """Return the tokens of all answers of a load, as the client counted them."""
-    users = int(load.split()[0])
-    documents = (json.loads(path.read_text()) for path in run.rglob("output/output.json"))
-    (results,) = (one for one in documents if one["config"]["load_options"]["concurrency"] == users)
-    return sum(one["output_tokens"] for one in results["results"])
-
-
-def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+def test_killed_run_is_resumed_and_leaves_nothing(labs: Labs, real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
     driver = real.start(tmp_path, "perfdrv", "run", *of_flow(real))
     wait_for("the Job loads the model", lambda: cluster.batch.list_namespaced_job(SPACE).items)
-    kill_all(tmp_path)
-    driver.communicate()
-    run = run_flow(real, tmp_path, "--resume", "latest")
+    kill_flow(driver, tmp_path)
+    run = resumed_run(labs.get(NAME), tmp_path)
     found = kpi_values(run, "load")
     assert [found["requests_failed", load] for load in ("1 user", "4 users")] == [0, 0]
     # the resumed attempt reuses the model, whose start the killed attempt saw, and repeats its loads
@@ -102,8 +92,6 @@ def test_killed_run_is_resumed_and_leaves_nothing(real: RunLab, cluster: Cluster
     kpis = json.loads((run / "report/kpis.json").read_text())["kpis"]
     loads = [kpi["labels"]["load"] for kpi in kpis if kpi["name"] == "requests_failed"]
     assert sorted(loads) == ["1 user", "4 users"]
-    attempts = json.loads((run / "run.json").read_text())["attempts"]
-    assert [one["status"] for one in attempts] == ["interrupted", "ok"]
     check_nothing_is_left(cluster)
 
 
@@ -129,32 +117,47 @@ def tokens_of_aiperf(run: Path, load: str) -> int:
     return sum(int(json.loads(line)["metrics"]["output_sequence_length"]["value"]) for line in lines)
 
 
-def test_autoscaler_adds_a_replica_under_load(real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
-    """Kubernetes' autoscaler reads the CPU of real pods from the metrics server."""
-    settings = {
-        "perf_kubeconfig": str(real.kubeconfig),
-        "kserve_models": {"random-26m": {"llama-cpp": {"cpu": "200m"}}},
-        "kserve_concurrency": [4],
-        "kserve_duration": 120,
-        "kserve_autoscale_cpu_percent": 50,
-        "kserve_autoscale_max_replicas": 2,
+# times in ms; the requests have the same prefix
+TRACE = [{"timestamp": at, "input_length": 64, "output_length": 4, "hash_ids": [0]} for at in (0, 500, 1500)]
+
+
+def test_job_replays_the_trace_of_a_claim(labs: Labs, real: RunLab, cluster: Cluster, tmp_path: Path) -> None:
+    """A pod writes the trace to a claim, from which aiperf reads it in another pod."""
+    loaded = labs.run("image", "load", "--name", NAME, "aiperf", "busybox")
+    assert loaded.returncode == 0, loaded.stderr
+    space = "replay"
+    # all of its pods run on the real node
+    cluster.core.create_namespace({"metadata": {"name": space, "labels": {"lab.psap.perf/real": "true"}}})
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Mi"}}}
+    cluster.core.create_namespaced_persistent_volume_claim(space, {"metadata": {"name": "traces"}, "spec": claim})
+    lines = "\n".join(map(json.dumps, TRACE))
+    writer = {
+        "name": "main",
+        "image": "localhost/perflab/busybox:1",
+        "command": ["sh", "-c", f"mkdir /data/day && printf '%s\n' '{lines}' > /data/day/one.jsonl"],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
-    run = run_flow(real, tmp_path, "kserve", "-p", "kserve_real", "-p", "kserve_autoscale", "-e", json.dumps(settings))
-    (path,) = run.rglob("autoscale.json")
-    check_file(path)
-    document = json.loads(path.read_text())
-    assert "model server on a CPU" in document["lab"]["real"]
-    assert document["samples"][0]["ready"] == 1
-    found = kpi_values(run)
-    assert found["replicas_ready_max",] == 2
-    # a replica of two is both the first additional one and the last
-    assert found["scale_up_time",] == found["scale_up_first_replica",] > 0
-    assert found["scale_up_requests_failed",] == 0
-    # the server's tokens include those of the replica that started during the load
-    assert found["server_output_tokens",] == sent_tokens(run, "4 users")
-    assert sum(phase["completed"] for phase in document["phases"]) > 0
-    assert "Replicas beside the load" in (run / "report/index.html").read_text()
-    check_nothing_is_left(cluster)
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "traces"}}
+    spec = {"restartPolicy": "Never", "containers": [writer], "volumes": [volume]}
+    cluster.core.create_namespaced_pod(space, {"metadata": {"name": "writer"}, "spec": spec})
+    wait_for("it is written", lambda: cluster.core.read_namespaced_pod("writer", space).status.phase == "Succeeded")
+
+    def toolbox(*words: str) -> None:
+        environment = {**real.environment(tmp_path), "KUBECONFIG": str(real.kubeconfig)}
+        ran = real.run_with(environment, "perfdrv", "toolbox", *words, "--namespace", space)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    served = ("--runtime", "llama-cpp", "--model-name", "random-26m", "--sr-name", "tiny", "--raw-deployment")
+    image = ("--sr-kserve-image", "localhost/perflab/llama-cpp:1", "--inference-service-name", "tiny")
+    toolbox("kserve", "deploy-model", *served, *image)
+    url = ("--endpoint-url", f"http://tiny-predictor.{space}.svc.cluster.local", "--model", "tiny")
+    trace = ("--trace-file", "pvc://traces/day/one.jsonl", "--concurrency", "0")
+    toolbox("serving", "run-load", *url, *trace, "--image", "localhost/perflab/aiperf:1")
+    (path,) = tmp_path.rglob("profile_export.jsonl")
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [one.get("error") for one in records] == [None] * len(TRACE)
+    assert [one["metrics"]["output_sequence_length"]["value"] for one in records] == [4] * len(TRACE)
+    cluster.core.delete_namespace(space)
 
 
 def test_load_that_the_generator_cannot_create_is_refused_first(real: RunLab, tmp_path: Path) -> None:

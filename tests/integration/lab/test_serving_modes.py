@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,22 @@ from tests.integration.conftest import Lab as RunLab
 from tests.integration.load_clients import LLM_LOAD_TEST
 from tests.schemas import check
 
-from .labs import Cluster, Labs
+from .labs import Cluster, Labs, wait_for
 from .serving import NAME
+from .serving_flows import (
+    check_no_autoscaler_is_left,
+    check_no_model_is_left,
+    interrupt_flow,
+    kill_flow,
+    resumed_run,
+    start_flow,
+)
 from .workloads import PREFIX
 
 pytestmark = pytest.mark.deep
+
+End = Callable[[subprocess.Popen[str], Path], None]
+ENDS = pytest.mark.parametrize("end", [kill_flow, interrupt_flow])
 
 
 def kpis_of(run: Path) -> dict[tuple[str, str | None], Any]:
@@ -88,9 +101,37 @@ def test_cold_starts_are_measured_by_step(labs: Labs, kserve: Cluster, tmp_path:
     assert "Steps of the starts" in (run / "report/index.html").read_text()
 
 
-def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+def check_nothing_is_left(cluster: Cluster) -> None:
+    check_no_model_is_left(cluster)
+    check_no_autoscaler_is_left(cluster)
+    assert not cluster.core.list_namespaced_pod("psap-perf-kserve").items
+    assert not cluster.apps.list_namespaced_deployment("psap-perf-kserve").items
+
+
+@ENDS
+def test_resumed_run_measures_all_cold_starts_again(labs: Labs, kserve: Cluster, tmp_path: Path, end: End) -> None:
     settings: dict[str, Any] = {
-        "perf_kubeconfig": str(labs.get(NAME).kubeconfig),
+        "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.1}", f"{PREFIX}start-delay": "1s"},
+        "kserve_cold_starts": 4,
+        "kserve_query_count": 1,
+    }
+    running = start_flow(labs.get(NAME), tmp_path, "kserve", settings, "-p", "kserve_raw", "-p", "kserve_cold_start")
+    wait_for("a start is measured", lambda: list(tmp_path.rglob("cold_starts.json")))
+    end(running, tmp_path)
+    if end is interrupt_flow:
+        check_nothing_is_left(kserve)
+    run = resumed_run(labs.get(NAME), tmp_path)
+    (path,) = run.rglob("cold_starts.json")
+    document = json.loads(path.read_text())
+    assert [one["number"] for one in document["starts"]] == [1, 2, 3, 4]
+    found = kpis_of(run)
+    assert found["cold_starts", None] == 4
+    assert found["cold_start_ready_p50", None] >= 0.9
+    check_nothing_is_left(kserve)
+
+
+def rollout_settings(**settings: Any) -> dict[str, Any]:
+    return {
         "kserve_annotations": {f"{PREFIX}model": "{ttft: 0.2, itl: 0.01}", f"{PREFIX}start-delay": "1s"},
         "kserve_rollout_after": "8s",
         "kserve_concurrency": [2],
@@ -98,7 +139,39 @@ def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, 
         "kserve_max_output_tokens": 5,
         **LLM_LOAD_TEST,
         "kserve_query_count": 0,
+        **settings,
     }
+
+
+@ENDS
+def test_resumed_rollout_replaces_the_former_version(labs: Labs, kserve: Cluster, tmp_path: Path, end: End) -> None:
+    """The first attempt ends after its change, whose version would otherwise serve from the start."""
+    lab = labs.get(NAME)
+    running = start_flow(lab, tmp_path, "kserve", rollout_settings(), "-p", "kserve_rollout")
+    wait_for(
+        "the model is changed",
+        lambda: any("change_s" in path.read_text() for path in tmp_path.rglob("replica_samples.jsonl")),
+    )
+    end(running, tmp_path)
+    if end is interrupt_flow:
+        check_nothing_is_left(kserve)
+    run = resumed_run(lab, tmp_path)
+    (path,) = run.rglob("rollout.json")
+    document = json.loads(path.read_text())
+    assert document["samples"][0]["ready_new"] == 0
+    assert document["samples"][-1]["ready_new"] == document["samples"][-1]["ready"] == 1
+    found = kpis_of(run)
+    assert found["rollout_time", None] >= 0.9
+    assert found["rollout_requests_failed", None] == 0
+    assert found["rollout_latency_before", None] >= 0.2
+    # a pod starts a second after its scheduling, during which the former answers
+    assert {phase["phase"] for phase in document["phases"]} >= {"before", "during"}
+    assert not list(run.rglob("replica_samples*"))
+    check_nothing_is_left(kserve)
+
+
+def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
+    settings = rollout_settings(perf_kubeconfig=str(labs.get(NAME).kubeconfig))
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
     words = ("perfdrv", "run", "kserve", "-p", "kserve_rollout", "-e")
     ran = lab.run(tmp_path, *words, json.dumps(settings))
@@ -126,6 +199,7 @@ def test_rollout_under_load_replaces_every_replica(labs: Labs, kserve: Cluster, 
         ({"kserve_mode": "rollout"}, "kserve_mode rollout needs kserve_rollout_change"),
         ({"kserve_mode": "autoscale"}, "kserve_mode autoscale and rollout need a Deployment"),
         ({"kserve_mode": "cold_start", "kserve_cold_starts": 0}, "kserve_cold_starts must be at least 1"),
+        ({"kserve_autoscaler": "keda"}, "kserve_autoscaler needs kserve_mode autoscale"),
     ],
 )
 def test_incomplete_modes_are_refused(
@@ -138,11 +212,20 @@ def test_incomplete_modes_are_refused(
     assert message in refused.stdout + refused.stderr
 
 
-def test_autoscale_without_pod_metrics_deploys_nothing(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
-    """Only the pods of a real node have metrics; this lab has simulated nodes."""
+@pytest.mark.parametrize(
+    ("autoscaler", "advice"),
+    [
+        ("hpa", "the autoscaler needs the metrics of pods; install the metrics server"),
+        ("keda", "kserve_autoscaler keda needs KEDA; install it, on a lab with `perflab up --with keda`"),
+    ],
+)
+def test_autoscale_without_its_requirements_deploys_nothing(
+    labs: Labs, kserve: Cluster, tmp_path: Path, autoscaler: str, advice: str
+) -> None:
+    """Only the pods of a real node have metrics; this lab has simulated nodes, and no KEDA."""
     lab = RunLab(NAME, labs.get(NAME).kubeconfig)
-    given = {"perf_kubeconfig": str(lab.kubeconfig)}
+    given = {"perf_kubeconfig": str(lab.kubeconfig), "kserve_autoscaler": [autoscaler]}
     refused = lab.run(tmp_path, "perfdrv", "run", "kserve", "-p", "kserve_autoscale", "-e", json.dumps(given))
     assert refused.returncode == 3, refused.stdout + refused.stderr
-    assert "the autoscaler needs the metrics of pods; install the metrics server" in refused.stdout + refused.stderr
+    assert advice in refused.stdout + refused.stderr
     assert not list(tmp_path.rglob("*kserve__deploy_model"))
