@@ -57,7 +57,7 @@ def test_replicas_follow_a_query_of_prometheus(lab: Lab, cluster: Cluster, prome
         "metrics": [{"type": "External", "external": {"metric": metric, "target": {"type": "Value", "value": "2"}}}],
         "behavior": {"scaleDown": {"stabilizationWindowSeconds": 5}},
     }
-    model = {"lab.psap.perf/model": "{ttft: 0.2, itl: 0.02}", "lab.psap.perf/start-delay": "1s"}
+    model = {"lab.psap.perf/model": "{ttft: 0.2, itl: 0.08}", "lab.psap.perf/start-delay": "1s"}
     settings = {
         **LLM_LOAD_TEST,
         "rhoai_prepare": False,
@@ -66,9 +66,9 @@ def test_replicas_follow_a_query_of_prometheus(lab: Lab, cluster: Cluster, prome
         "kserve_autoscaler": "keda",
         "kserve_autoscale_max_replicas": 5,
         "kserve_autoscale_settle": "5m",
-        "kserve_concurrency": [1, 8],
+        "kserve_concurrency": [2, 8],
         "kserve_duration": 60,
-        "kserve_max_queries": 5000,
+        "kserve_max_queries": 300,
         "kserve_max_output_tokens": 10,
         "kserve_query_count": 0,
         "kserve_patch": {"InferenceService": {"spec": {"predictor": {"autoScaling": scaling}}}},

@@ -58,7 +58,8 @@ def program(lab: Lab, binaries: Binaries, kubeconfig: Path) -> Program:
         "--kube-api-burst=10000",
         "--zap-log-level=info",
     )
-    environment = {"WATCH_NAMESPACE": "", "POD_NAMESPACE": _NAMESPACE}
+    # outside a pod, KEDA cannot read its namespace from its service account
+    environment = {"WATCH_NAMESPACE": "", "POD_NAMESPACE": _NAMESPACE, "KEDA_CLUSTER_OBJECT_NAMESPACE": _NAMESPACE}
     return Program(KEDA, command, f"http://{health}/readyz", environment)
 
 
