@@ -67,8 +67,11 @@ def _queue(record: dict[str, Any], own: list[Line]) -> list[Line]:
     name, kind = record["name"], record["kind"]
     created, first = _moment(own, kind, "created"), _moment(own, "Pod", "created")
     between = first - created
-    shares = {"created": 0.1, "quota_reserved": 0.6, "admitted": 0.7}
+    shares = {"created": 0.1, "quota_reserved": 0.6, "dispatched": 0.65, "admitted": 0.7}
     found = [_row("Workload", f"{name}-queue", name, word, created + share * between) for word, share in shares.items()]
+    found = [
+        (moment, {**row, "cluster": "east"} if row["transition"] == "dispatched" else row) for moment, row in found
+    ]
     of_job = {"suspended": created, "started": created + 0.9 * between}
     return found + [
         (moment, {**_row(kind, name, name, word, moment)[1], "uid": f"uid-{name}"}) for word, moment in of_job.items()
