@@ -26,7 +26,6 @@ def _objects() -> list[dict[str, Any]]:
     rbac = "rbac.authorization.k8s.io"
     account = {"kind": "ServiceAccount", "name": READER, "namespace": NAMESPACE}
     return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         _pod(NAMESPACE, {"control-plane": "controller-manager"}, "8083", "kueue-pprof"),
         _pod("kube-system", {"component": "kube-scheduler"}, "10259", "kube-scheduler"),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": READER, "namespace": NAMESPACE}},
@@ -56,8 +55,9 @@ def _lab(shared_lab: Lab) -> Iterator[Lab]:
     rights, core = client.RbacAuthorizationV1Api(api), client.CoreV1Api(api)
     rights.delete_cluster_role_binding(READER)
     rights.delete_cluster_role(READER)
-    core.delete_namespaced_pod(READER, "kube-system")
-    core.delete_namespace(NAMESPACE)
+    core.delete_namespaced_service_account(READER, NAMESPACE)
+    for namespace in (NAMESPACE, "kube-system"):
+        core.delete_namespaced_pod(READER, namespace)
 
 
 def test_token_reads_profiles_of_kueue_and_scheduler(lab: Lab, tmp_path: Path) -> None:
