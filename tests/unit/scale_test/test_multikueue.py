@@ -22,7 +22,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.mu
     quotas_of_manager,
     remove_dispatched,
 )
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import queues
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import WEBHOOKS, queues
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
 from tests.data.loads import load
@@ -106,7 +106,7 @@ def test_namespace_of_kueue_is_that_of_its_webhooks() -> None:
     api = with_kueue()
     service = {"clientConfig": {"service": {"namespace": "elsewhere", "name": "webhook"}}}
     items = [{"metadata": {"name": "kueue-mutating"}, "webhooks": [service]}]
-    api.pages_of_metrics[multikueue._WEBHOOKS] = json.dumps({"items": items})
+    api.pages_of_metrics[WEBHOOKS] = json.dumps({"items": items})
     with pytest.raises(ClusterError, match=f"cannot create the Secret {OWN}-east"):
         dispatched(api)
     assert api.kueue == {}

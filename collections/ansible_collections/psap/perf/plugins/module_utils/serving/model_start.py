@@ -122,8 +122,10 @@ def of_earlier_attempt(
     """
     for status in command_files(run, "status.json"):
         path = status.parent / "artifacts" / FILE
-        if path.exists() and read_json(status)["cell"] == cell and _is_seen_start(read_json(path), found):
-            return read_json(path)["seen"], str(status.parent.relative_to(run))
+        if path.exists() and read_json(status)["cell"] == cell:
+            earlier = read_json(path)
+            if _is_seen_start(earlier, found):
+                return earlier["seen"], str(status.parent.relative_to(run))
     return [], None
 
 

@@ -15,7 +15,10 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint impo
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import MERGE_PATCH, ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, group_path
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import kueue_version
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
+    kueue_version,
+    kueue_webhooks,
+)
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.temporary_objects import (
     TemporaryObject,
     labels_of,
@@ -23,7 +26,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.te
 )
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 
-_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 # upstream's default
 _NAMESPACE = "kueue-system"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?")
@@ -179,7 +181,8 @@ async def remove_dispatched(
     loop = asyncio.get_running_loop()
     end = loop.time() + _REMOVED_WITHIN_S
     for name, worker in workers.items():
-        while left := await _left(worker, submission, namespaces, resources):
+        base = group_path(await kueue_version(worker))
+        while left := await _left(worker, base, submission, namespaces, resources):
             if loop.time() > end:
                 raise ClusterError(
                     f"{left} of the submission is still at the cluster {name} after {_REMOVED_WITHIN_S:g} s: does "
@@ -189,9 +192,9 @@ async def remove_dispatched(
 
 
 async def _left(
-    worker: ApiClient, submission: Submission, namespaces: Sequence[str], resources: Sequence[ResourceKind]
+    worker: ApiClient, base: str, submission: Submission, namespaces: Sequence[str], resources: Sequence[ResourceKind]
 ) -> str:
-    """Return an object of the submission at a worker cluster; empty without one."""
+    """Return an object of the submission at a worker cluster, whose Kueue's API is at *base*; empty without one."""
     for namespace in namespaces:
         for resource in resources:
             parameters = {"labelSelector": submission.selector, "limit": "1"}
@@ -199,7 +202,7 @@ async def _left(
             for item in answer.document().get("items") or ():
                 return f"{resource.kind} {item['metadata']['name']}"
         # Kueue's own objects have no label of the submission
-        workloads = f"{group_path(await kueue_version(worker))}/namespaces/{namespace}/workloads"
+        workloads = f"{base}/namespaces/{namespace}/workloads"
         for item in (await worker.request("GET", workloads)).document().get("items") or ():
             if f"-{submission.identity}-" in item["metadata"]["name"]:
                 return f"Workload {item['metadata']['name']}"
@@ -215,14 +218,10 @@ async def _read(client: ApiClient, path: str) -> dict[str, Any]:
 
 async def _namespace(client: ApiClient) -> str:
     """Return Kueue's namespace by its webhooks; a lab's have URLs instead of services, and upstream's namespace."""
-    answer = await client.request("GET", _WEBHOOKS)
-    for configuration in answer.document().get("items") or ():
-        if "kueue" not in configuration["metadata"]["name"]:
-            continue
-        for webhook in configuration.get("webhooks") or ():
-            service = webhook["clientConfig"].get("service")
-            if service:
-                return str(service["namespace"])
+    for webhook in await kueue_webhooks(client):
+        service = webhook["clientConfig"].get("service")
+        if service:
+            return str(service["namespace"])
     return _NAMESPACE
 
 

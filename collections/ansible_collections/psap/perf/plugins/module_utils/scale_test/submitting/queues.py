@@ -29,7 +29,7 @@ _GROUP = "kueue.x-k8s.io"
 # Kueue admits only resources that its queue lists; those without a wanted quota must not delay workloads
 _ENOUGH = {"cpu": "1000000", "memory": "1Pi"}
 
-_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 # a flavor with a topology must select its nodes
 _EVERY_NODE = {"kubernetes.io/os": "linux"}
@@ -175,21 +175,24 @@ async def kueue_version(client: ApiClient) -> str:
     return found.api_version
 
 
+async def kueue_webhooks(client: ApiClient) -> list[dict[str, Any]]:
+    """Return Kueue's mutating webhooks; none if they cannot be read."""
+    answer = await client.request("GET", WEBHOOKS)
+    return [
+        webhook
+        for configuration in answer.document().get("items") or ()
+        if "kueue" in configuration["metadata"]["name"]
+        for webhook in configuration.get("webhooks") or ()
+    ]
+
+
 async def _require_managed(client: ApiClient, resources: Sequence[ResourceKind]) -> None:
     """Check that Kueue has a webhook for each kind; nothing is checked if its webhooks cannot be read.
 
     Kueue suspends or gates workloads of the kinds that it manages by these webhooks. Workloads of others start without
     a queue.
     """
-    answer = await client.request("GET", _WEBHOOKS)
-    if not answer.succeeded:
-        return
-    rules = [
-        rule
-        for configuration in answer.document()["items"]
-        for webhook in (configuration.get("webhooks") or () if "kueue" in configuration["metadata"]["name"] else ())
-        for rule in webhook.get("rules") or ()
-    ]
+    rules = [rule for webhook in await kueue_webhooks(client) for rule in webhook.get("rules") or ()]
     for resource in resources if rules else ():
         if not any(_covers(rule, resource) for rule in rules):
             raise ClusterError(
