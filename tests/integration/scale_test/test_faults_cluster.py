@@ -209,11 +209,11 @@ class FlowRun:
             text=True,
         )
 
-    def start_submitting(self) -> subprocess.Popen[str]:
-        """Start the flow; return after ten responses, while five seconds of submission remain."""
+    def start_submitting(self, *changes: str) -> subprocess.Popen[str]:
+        """Start the flow with *changes* of settings; return after ten responses, five seconds before the last."""
         # the first attempt's objects stay, and the second one's accounting must exclude them
         settings = ("count=120", "rate=20", "preload_image=false", "clean_before=false", "clean_after=false")
-        given = [word for setting in settings for word in ("-s", f"scale_test_{setting}")]
+        given = [word for setting in (*settings, *changes) for word in ("-s", f"scale_test_{setting}")]
         process = self.start("scale_test", "-i", "lab", "-p", "scale_test_smoke", *given)
         wait_until(lambda: any(len(read_rows(path)) >= 10 for path in self._runs.glob("*/**/submissions.jsonl")))
         return process
@@ -242,8 +242,12 @@ def document(artifacts: Path, name: str) -> dict[str, Any]:
 @pytest.mark.deep
 @pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM), signal.SIGKILL])
 def test_resume_continues_for_an_ended_client(lab: Lab, tmp_path: Path, how: signal.Signals) -> None:
-    driven = FlowRun(lab, tmp_path)
-    process = driven.start_submitting()
+    check_resumes(FlowRun(lab, tmp_path), how)
+
+
+def check_resumes(driven: FlowRun, how: signal.Signals, *changes: str) -> None:
+    """End a flow with *changes* of settings while it submits, and check that its second attempt is complete."""
+    process = driven.start_submitting(*changes)
     process.send_signal(how)
     output, _ = process.communicate(timeout=PATIENCE_S)
     (first,) = driven.artifacts()

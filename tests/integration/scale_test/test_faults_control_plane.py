@@ -52,14 +52,25 @@ async def kill_and_restart(lab: Lab, component: str, away_s: int = 1) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def check(submission: Submission, end: SessionEnd) -> None:
-    """Check that each workload was submitted once, seen once in each state, and completed; the command succeeds."""
+LASTING = ("created", "completed")
+
+
+def check(
+    submission: Submission, end: SessionEnd, kind: str = "Job", words: tuple[str, ...] = (*LASTING, "started")
+) -> None:
+    """Check that each workload was submitted once, seen once in each state, and completed; the command succeeds.
+
+    Args:
+        kind: Kind of the workloads.
+        words: The states that a workload of the kind reaches exactly once.
+    """
     count = submission.count
     assert end.accounting.sentence() == f"{count} of {count} workloads submitted: {count} completed, 0 failed, 0 lost"
     assert end.accounting.identity_holds
     requests.judge(end, max_failed=0, timeout_s=1.0)
-    changes = [(row["uid"], row["transition"]) for row in submission.rows("transitions") if row["kind"] == "Job"]
-    assert len(changes) == len(set(changes)) == 3 * count
+    rows = [row for row in submission.rows("transitions") if row["kind"] == kind]
+    changes = [(row["uid"], row["transition"]) for row in rows if row["transition"] in words]
+    assert len(changes) == len(set(changes)) == len(words) * count
     assert len({row["uid"] for row in submission.rows("submissions")}) == count
 
 

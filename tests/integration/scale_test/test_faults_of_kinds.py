@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surro
 from tests.polling import PATIENCE_S
 
 from .conftest import Lab, Submission
-from .test_faults_cluster import FlowRun, check_fails, document, post, run_with_webhook
+from .test_faults_cluster import FlowRun, check_fails, check_resumes, document, post, run_with_webhook
+from .test_faults_control_plane import LASTING, check, submit_despite_kills
 from .webhook import RefusingWebhook
 
 pytestmark = [pytest.mark.lab, pytest.mark.deep, pytest.mark.usefixtures("quiet")]
@@ -104,6 +106,32 @@ def test_workloads_refused_by_a_webhook_fail_with_its_name(submission: Submissio
     check_fails(end, f"2 failed .refused: .*webhook fifth-{kind}.psap.perf denied it: 2", PerfError)
 
 
+@EACH
+def test_webhook_that_never_answers_is_named(submission: Submission, kind: str) -> None:
+    submission.kind, submission.count, submission.timeout_s = kind, 4, 4.0
+    with RefusingWebhook(every=0) as webhook:
+        end = run_with_webhook(submission, webhook, f"silent-{kind}", KINDS[kind].group, KINDS[kind].resource.plural)
+    assert (end.ended_by, end.accounting.lost) == ("timeout", 0)
+    cause = f"refused: 500 Internal Server Error, webhook silent-{kind}.psap.perf did not answer in time"
+    assert end.accounting.failed_by_cause == {cause: 4}
+
+
+# kubelets repeat what a broken etcd refused; their simulation does so when it is restarted
+@pytest.mark.parametrize("killed", [("kube-apiserver",), ("etcd", "kwok")], ids=["kube-apiserver", "etcd"])
+@EACH
+def test_submission_survives_a_killed_control_plane(submission: Submission, kind: str, killed: tuple[str, ...]) -> None:
+    submission.kind, submission.count, submission.rate = kind, 40, 10.0
+    end = asyncio.run(submit_despite_kills(submission, *killed))
+    check(submission, end, KINDS[kind].resource.kind, LASTING)
+
+
+@EACH
+def test_resume_continues_for_a_killed_client(lab: Lab, tmp_path: Path, kind: str) -> None:
+    # without GPUs, which the workloads of the first attempt may hold
+    changes = (f"workload_kind={KINDS[kind].resource.kind}", "gpus=0")
+    check_resumes(FlowRun(lab, tmp_path), signal.SIGKILL, *changes)
+
+
 def during(submission: Submission, act: Callable[[], Any]) -> SessionEnd:
     """Submit; act once all workloads have a response."""
 
@@ -178,7 +206,11 @@ def test_workload_with_an_evicted_pod_ends(submission: Submission, kind: str) ->
 
     accounting = during(submission, evict).accounting
     assert (getattr(accounting, KINDS[kind].evicted), accounting.lost, accounting.identity_holds) == (1, 0, True)
-    assert "evicted" in {row["transition"] for row in submission.rows("transitions") if row["kind"] == "Pod"}
+    pods_seen = [row for row in submission.rows("transitions") if row["kind"] == "Pod"]
+    assert "EvictionByEvictionAPI" in {row["reason"] for row in pods_seen if row["transition"] == "evicted"}
+    if KINDS[kind].evicted == "completed":
+        # another pod replaced it
+        assert len({row["uid"] for row in pods_seen}) == 2
 
 
 PRESETS = pytest.mark.parametrize(("preset", "kind"), [("jobset", "jobset"), ("lws", "leaderworkerset")])

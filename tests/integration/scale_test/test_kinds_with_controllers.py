@@ -7,11 +7,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, DataQualityError, PerfError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session import requests
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.session import SessionEnd
-from ansible_collections.psap.perf.plugins.module_utils.scale_test.session.surroundings import make_namespace
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.churn import ChurnPlan
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.assortment import Tenant
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.trace import Trace, TraceRow
@@ -19,7 +18,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tra
 from tests.polling import PATIENCE_S
 
 from .conftest import Lab, Submission
-from .test_faults_cluster import check_fails, post
 from .test_faults_control_plane import kill_and_restart
 from .test_kueue import most_concurrent
 from .test_shapes import moments
@@ -36,12 +34,6 @@ TOGETHER = pytest.mark.parametrize("kind", ["jobset", "leaderworkerset"])
 @pytest.fixture(name="lab", scope="module")
 def _lab(kinds_lab: Lab) -> Lab:
     return kinds_lab
-
-
-def of_pods(**annotations: str) -> dict[str, Any]:
-    """Return the patch of a JobSet whose pods have these annotations of the lab."""
-    pods = {"metadata": {"annotations": {f"lab.psap.perf/{key}": value for key, value in annotations.items()}}}
-    return {"spec": {"replicatedJobs": [{"name": "workers", "template": {"spec": {"template": pods}}}]}}
 
 
 @KINDS
@@ -92,73 +84,6 @@ def test_runtime_of_train_jobs_is_deleted_with_them(submission: Submission, lab:
         raise AssertionError("no response")
 
     assert asyncio.run(left()) == []
-
-
-def test_failed_pods_are_counted_by_reason(submission: Submission) -> None:
-    submission.kind, submission.pods, submission.count = "jobset", 2, 4
-    submission.patch = of_pods(**{"exit-code": "137", "reason": "OOMKilled"})
-    end = submission.submit()
-    assert end.accounting.failed_by_cause == {"OOMKilled (exit code 137)": 4}
-    check_fails(end, "4 failed .OOMKilled .exit code 137.: 4.", PerfError)
-
-
-def test_replaced_pod_of_an_evicted_one_completes_the_job_set(submission: Submission, lab: Lab) -> None:
-    submission.kind, submission.pods, submission.count, submission.duration_s = "jobset", 2, 2, 8.0
-
-    async def scene() -> SessionEnd:
-        running = asyncio.create_task(submission.run())
-        pods = f"/api/v1/namespaces/{submission.namespace}/pods"
-        async with lab.client() as client:
-            found: list[dict[str, Any]] = []
-            while not found:
-                await asyncio.sleep(0.1)
-                items = (await client.request("GET", pods)).document().get("items") or []
-                found = [pod for pod in items if pod["status"].get("phase") == "Running"]
-            name = found[0]["metadata"]["name"]
-            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
-            await post(client, f"{pods}/{name}/eviction", eviction)
-        return await running
-
-    accounting = asyncio.run(scene()).accounting
-    assert (accounting.completed, accounting.failed, accounting.lost, accounting.identity_holds) == (2, 0, 0, True)
-    pods = [row for row in submission.rows("transitions") if row["kind"] == "Pod"]
-    assert "EvictionByEvictionAPI" in {row["reason"] for row in pods if row["transition"] == "evicted"}
-    assert len({row["uid"] for row in pods}) == 5
-
-
-def test_deleted_job_sets_are_lost(submission: Submission) -> None:
-    submission.kind, submission.count, submission.duration_s = "jobset", 6, 8.0
-
-    async def scene() -> SessionEnd:
-        running = asyncio.create_task(submission.run())
-        await submission.wait_answered(6)
-        async with submission.lab.client() as client:
-            for row in submission.rows("submissions")[:2]:
-                await client.request("DELETE", JOBSETS.object(submission.namespace, row["name"]))
-        return await running
-
-    end = asyncio.run(scene())
-    assert (end.accounting.completed, end.accounting.lost) == (4, 2)
-    assert end.accounting.lost_by_cause == {"deleted before its end": 2}
-    check_fails(end, "2 lost", DataQualityError)
-
-
-@KINDS
-def test_quota_of_pods_is_named(submission: Submission, kind: str) -> None:
-    submission.kind, submission.count, submission.timeout_s = kind, 3, 8.0
-    quotas = f"/api/v1/namespaces/{submission.namespace}/resourcequotas"
-
-    async def scene() -> SessionEnd:
-        async with submission.lab.client() as client:
-            await make_namespace(client, submission.namespace)
-            await post(client, quotas, {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
-            while not (await client.request("GET", f"{quotas}/none")).document().get("status", {}).get("hard"):
-                await asyncio.sleep(0.05)
-        return await submission.run()
-
-    end = asyncio.run(scene())
-    assert end.accounting.running_by_cause == {"quota none exceeded": 3}
-    check_fails(end, "3 not finished .quota none exceeded: 3.", PerfError)
 
 
 @KINDS
