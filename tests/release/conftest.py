@@ -121,9 +121,9 @@ def server(address: str, *words: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def lab(home: Home) -> Iterator[None]:
-    """Run a lab of two nodes until the block ends."""
-    home.run("perflab", "up", "--name", "registries", "--nodes", "2")
+def lab(home: Home, *options: str) -> Iterator[None]:
+    """Run a lab of two simulated nodes until the block ends."""
+    home.run("perflab", "up", "--name", "registries", "--nodes", "2", *options)
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ may not have; `buildah run` with chroot isolation needs none.
 
 from __future__ import annotations
 
+import json
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.integration.users.conftest import ON_REAL_NODE
 from tests.programs import PROJECT
 from tests.release.conftest import Home, Published, free_port, lab, run, server
 
@@ -30,15 +32,19 @@ COPY . /
 RUN python3 -m venv /opt/python
 ENV PATH=/opt/python/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin PIP_CERT={CERTIFICATES}
 """
+IN_A_PROJECT = "cd /tmp && perfdrv init project && cd project"
+# of the flow skeleton, and of the check that every run starts with
+RIGHTS = [{"role": "skeleton_start_pods", "namespaces": ["default"]}, {"kinds": ["Namespace"], "verbs": ["list"]}]
 CHROOT = ("--isolation", "chroot", "--network", "host", "--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro")
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run docker-registry; yield its host and port."""
+    folder = tmp_path_factory.mktemp("registry")
     address = f"127.0.0.1:{free_port()}"
-    config = tmp_path / "registry.yml"
-    storage = {"filesystem": {"rootdirectory": str(tmp_path / "registry")}}
+    storage = {"filesystem": {"rootdirectory": str(folder / "images")}}
+    config = folder / "registry.yml"
     config.write_text(yaml.safe_dump({"version": 0.1, "storage": storage, "http": {"addr": address}}))
     with server(f"http://{address}/v2/", "docker-registry", "serve", config):
         yield address
@@ -70,28 +76,55 @@ def write_definition(folder: Path, wheel: Path) -> Path:
     return path
 
 
-def test_image_from_a_registry_runs_a_flow(registry: str, published: Published, home: Home, tmp_path: Path) -> None:
-    base = tmp_path / "Base"
+@pytest.fixture(scope="module")
+def pushed(registry: str, published: Published, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Build the image and push it to the registry; yield its name, under which it was pulled again."""
+    folder = tmp_path_factory.mktemp("image")
+    base = folder / "Base"
     base.write_text(BASE_FILE)
     run("podman", "build", "--quiet", *CHROOT, "--file", base, "--tag", BASE, BASE_TREE)
-    definition = write_definition(tmp_path / "definition", published.wheel)
-    context = ("--context", tmp_path / "context", "--output-filename", "Containerfile")
+    definition = write_definition(folder / "definition", published.wheel)
+    context = ("--context", folder / "context", "--output-filename", "Containerfile")
     run("sh", "tests/scripts/builder.sh", "ansible-builder", "create", "--file", definition, *context)
-    run("podman", "build", "--quiet", *CHROOT, "--tag", IMAGE, tmp_path / "context")
-    pushed = f"{registry}/psap-perf:{published.version}"
-    run("podman", "push", "--tls-verify=false", IMAGE, f"docker://{pushed}")
+    run("podman", "build", "--quiet", *CHROOT, "--tag", IMAGE, folder / "context")
+    name = f"{registry}/psap-perf:{published.version}"
+    run("podman", "push", "--tls-verify=false", IMAGE, f"docker://{name}")
     run("podman", "rmi", "--force", IMAGE)
+    run("podman", "pull", "--quiet", "--tls-verify=false", f"docker://{name}")
+    yield name
+    run("podman", "rmi", "--force", name)
 
-    container = run("buildah", "from", "--tls-verify=false", f"docker://{pushed}").splitlines()[-1]
+
+def test_image_from_a_registry_runs_a_scale_test(pushed: str, published: Published, home: Home) -> None:
+    container = run("buildah", "from", "--pull-never", pushed).splitlines()[-1]
     try:
         home.install(published.wheel)
         with lab(home):
             kubeconfig = Path(home.run("perflab", "kubeconfig", "--name", "registries").strip())
             mount = ("--volume", f"{kubeconfig.parent}:{kubeconfig.parent}:ro")
-            steps = "cd /tmp && perfdrv init p && cd p && perfdrv run skeleton --site local -p skeleton"
+            flow = "perfdrv run scale_test --site local -p lab -p scale_test_smoke"
             words = ("--user", "root", "--env", f"KUBECONFIG={kubeconfig}", "--env", "HOME=/tmp", container)
-            output = run("buildah", "run", *CHROOT, *mount, *words, "--", "sh", "-c", steps)
+            output = run("buildah", "run", *CHROOT, *mount, *words, "--", "sh", "-c", f"{IN_A_PROJECT} && {flow}")
     finally:
         run("buildah", "rm", container)
-        run("podman", "rmi", "--force", pushed)
-    assert "skeleton: ok" in output
+    assert "20 of 20 workloads submitted: 20 completed, 0 failed, 0 lost" in output
+    assert "scale_test: ok" in output
+
+
+def test_image_runs_a_flow_in_a_pod(pushed: str, published: Published, home: Home) -> None:
+    archive = home.folder / "image.tar"
+    run("podman", "save", "--quiet", "--format", "oci-archive", "--output", archive, pushed)
+    home.install(published.wheel)
+    home.run("perfdrv", "init", "project")
+    project = home.folder / "project"
+    flow = 'perfdrv run skeleton --site local --runs-dir "$PERF_USER_ARTIFACTS" -s clusters_lock=ignore'
+    with lab(home, "--with", "worker"):
+        home.run("perflab", "image", "load", "--name", "registries", archive)
+        local_ci = ("perfdrv", "toolbox", "local-ci")
+        where = ("--site", "lab", "--namespace", "flows", "--image", pushed)
+        home.run(*local_ci, "prepare-users", *where, "--rights", json.dumps(RIGHTS), cwd=project)
+        words = ("--service-account", "local-ci", "--memory", "1Gi", "--cpu", "50m", *ON_REAL_NODE)
+        command = f"sh -c '{IN_A_PROJECT} && {flow}'"
+        home.run(*local_ci, "run", *where, *words, "--ci-command", command, cwd=project)
+    (document,) = project.glob("runs/*/*__local_ci__run/artifacts/user-0/**/run.json")
+    assert json.loads(document.read_text())["status"] == "ok"
