@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_lab_json_follows_its_schema_from_the_start(tmp_path: Path) -> None:
     for lab in (Lab(running.folder, Options(emulate=("runai",), products=("kueue",))), running):
         lab.write()
         assert check_file(lab.folder / "lab.json") == "psap.perf/lab/1"
+
+
+def test_lab_with_a_product_of_another_version_is_read(tmp_path: Path) -> None:
+    lab = a_lab(tmp_path)
+    document = {**lab.document(), "products": ["kueue", "from-the-future"]}
+    (lab.folder / "lab.json").write_text(json.dumps(document))
+    found = state.read_lab(tmp_path, "one")
+    assert found is not None
+    assert found.options.products == ("kueue",)
+    found.write()
 
 
 @pytest.mark.parametrize("contents", ["", "{", "[]", '{"schema": "psap.perf/lab/9"}'])

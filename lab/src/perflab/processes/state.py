@@ -16,7 +16,7 @@ from perflab.errors import ClusterError, PrintLine, UsageError
 from perflab.files import documents
 from perflab.processes.process import Identity
 from perflab.processes.program import Program
-from perflab.profiles import KUBERNETES, WITHOUT_ROOT, chosen, emulated, real
+from perflab.profiles import KUBERNETES, PRODUCTS, WITHOUT_ROOT, chosen, emulated, real
 
 SCHEMA = "psap.perf/lab/1"
 DEFAULT_NAME = "default"
@@ -184,6 +184,8 @@ def read_lab(home: Path, name: str) -> Lab | None:
     options = {key: value for key, value in document.items() if key in known}
     # JSON only has lists
     options |= {key: tuple(options.get(key, ())) for key in ("emulate", "products")}
+    # a lab of another version can have products that this one does not have; `perflab down` deletes it nevertheless
+    options["products"] = tuple(name for name in options["products"] if name in PRODUCTS)
     return Lab(
         folder=folder,
         options=Options(**options),
