@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.endpoint import ApiEndpoint
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels import Submission
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.waiting import wait_without_problem
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import MERGE_PATCH, ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind, group_path
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.queues import (
@@ -33,7 +34,6 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?")
 _MOST_CLUSTERS = 20
 _ACTIVE_WITHIN_S = 60.0
 _REMOVED_WITHIN_S = 60.0
-_PAUSE_S = 0.1
 
 Check = Callable[[], None]
 
@@ -140,19 +140,19 @@ async def wait_active(client: ApiClient, path: str, what: str, check: Check) -> 
     Raises:
         ClusterError: If it has not in time; with Kueue's reason.
     """
-    loop = asyncio.get_running_loop()
-    end = loop.time() + _ACTIVE_WITHIN_S
-    while True:
+
+    async def find_problem() -> str:
         check()
         status = (await _read(client, path)).get("status") or {}
         conditions = status.get("conditions") or ()
         active: dict[str, str] = next((each for each in conditions if each["type"] == "Active"), {})
         if active.get("status") == "True":
-            return
-        if loop.time() > end:
-            reason = active.get("message") or "Kueue reports no state; does it run with MultiKueue?"
-            raise ClusterError(f"{what} is not active after {_ACTIVE_WITHIN_S:g} s: {reason}")
-        await asyncio.sleep(_PAUSE_S)
+            return ""
+        return active.get("message") or "Kueue reports no state; does it run with MultiKueue?"
+
+    problem = await wait_without_problem(find_problem, _ACTIVE_WITHIN_S)
+    if problem:
+        raise ClusterError(f"{what} is not active after {_ACTIVE_WITHIN_S:g} s: {problem}")
 
 
 async def remove_dispatched(
@@ -178,17 +178,15 @@ async def remove_dispatched(
         held = await client.request("PATCH", path, body=hold, content_type=MERGE_PATCH)
         if not held.succeeded:
             raise ClusterError(f"cannot drain the ClusterQueue {queue['metadata']['name']}: {held.message()}")
-    loop = asyncio.get_running_loop()
-    end = loop.time() + _REMOVED_WITHIN_S
     for name, worker in workers.items():
         base = group_path(await kueue_version(worker))
-        while left := await _left(worker, base, submission, namespaces, resources):
-            if loop.time() > end:
-                raise ClusterError(
-                    f"{left} of the submission is still at the cluster {name} after {_REMOVED_WITHIN_S:g} s: does "
-                    "Kueue run at the manager cluster? The cleanup deletes it"
-                )
-            await asyncio.sleep(_PAUSE_S)
+        find = partial(_left, worker, base, submission, namespaces, resources)
+        left = await wait_without_problem(find, _REMOVED_WITHIN_S)
+        if left:
+            raise ClusterError(
+                f"{left} of the submission is still at the cluster {name} after {_REMOVED_WITHIN_S:g} s: does Kueue "
+                "run at the manager cluster? The cleanup deletes it"
+            )
 
 
 async def _left(
@@ -236,16 +234,16 @@ class _Dispatch:
     def cluster(self, name: str) -> TemporaryObject:
         source = {"kubeConfig": {"location": self._named(name), "locationType": "Secret"}}
         spec = source if self._base.endswith("/v1beta1") else {"clusterSource": source}
-        return self._object("MultiKueueCluster", "multikueueclusters", self._named(name), spec)
+        return self._object("multikueueclusters", "MultiKueueCluster", self._named(name), spec)
 
     def config(self, names: Sequence[str]) -> TemporaryObject:
         spec = {"clusters": [self._named(name) for name in names]}
-        return self._object("MultiKueueConfig", "multikueueconfigs", self._own, spec)
+        return self._object("multikueueconfigs", "MultiKueueConfig", self._own, spec)
 
     def admission_check(self) -> TemporaryObject:
         parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": self._own}
         spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
-        return self._object("AdmissionCheck", "admissionchecks", self._own, spec)
+        return self._object("admissionchecks", "AdmissionCheck", self._own, spec)
 
     def secret(self, collection: str, name: str, owner: str, kubeconfig: bytes) -> TemporaryObject:
         version = self._base.removeprefix("/apis/")
@@ -259,8 +257,5 @@ class _Dispatch:
     def _named(self, name: str) -> str:
         return f"{self._own}-{name}"
 
-    def _object(self, kind: str, plural: str, name: str, spec: dict[str, Any]) -> TemporaryObject:
-        metadata = {"name": name, "labels": dict(self._labels)}
-        version = self._base.removeprefix("/apis/")
-        body = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
-        return TemporaryObject(f"{self._base}/{plural}", body)
+    def _object(self, plural: str, kind: str, name: str, spec: Mapping[str, Any]) -> TemporaryObject:
+        return TemporaryObject.with_spec(f"{self._base}/{plural}", kind, name, self._labels, spec)

@@ -123,13 +123,14 @@ class _Queues:
         """Yield a flavor for all, with its topology, and for each tenant's queue a ClusterQueue and a LocalQueue."""
         if not tenants:
             return
-        own = self.submission.identity
+        own, labels = self.submission.identity, labels_of(self.submission, self.namespace)
+        create = TemporaryObject.with_spec
         placed = {}
         if self.levels:
             levels = [{"nodeLabel": label} for label in self.levels]
-            yield self._object("Topology", f"{self.base}/topologies", own, {"levels": levels})
+            yield create(f"{self.base}/topologies", "Topology", own, labels, {"levels": levels})
             placed = {"nodeLabels": _EVERY_NODE, "topologyName": own}
-        yield self._object("ResourceFlavor", f"{self.base}/resourceflavors", own, placed)
+        yield create(f"{self.base}/resourceflavors", "ResourceFlavor", own, labels, placed)
         done: set[tuple[str, str]] = set()
         for number, tenant in enumerate(tenants):
             if (tenant.namespace, tenant.queue) in done:
@@ -141,9 +142,9 @@ class _Queues:
             spec = {"namespaceSelector": {}, "resourceGroups": [group], **self._cohort(tenant)}
             if self.admission_check:
                 spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": self.admission_check}]}
-            yield self._object("ClusterQueue", f"{self.base}/clusterqueues", f"{own}-{number}", spec)
+            yield create(f"{self.base}/clusterqueues", "ClusterQueue", f"{own}-{number}", labels, spec)
             local = {"clusterQueue": f"{own}-{number}"}
-            yield self._object("LocalQueue", self.local_queues(tenant.namespace), tenant.queue, local)
+            yield create(self.local_queues(tenant.namespace), "LocalQueue", tenant.queue, labels, local)
 
     def _cohort(self, tenant: Tenant) -> dict[str, Any]:
         """Return the fields of a cohort, in which a queue can reclaim lent quota immediately."""
@@ -153,11 +154,6 @@ class _Queues:
         # the submission's name keeps queues of other submissions from lending quota
         joined = f"{self.submission.identity}-{tenant.cohort}"
         return {name: joined, "preemption": {"reclaimWithinCohort": "Any"}}
-
-    def _object(self, kind: str, collection: str, name: str, spec: dict[str, Any]) -> TemporaryObject:
-        version = self.base.removeprefix("/apis/")
-        metadata = {"name": name, "labels": labels_of(self.submission, self.namespace)}
-        return TemporaryObject(collection, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
 
 
 async def kueue_version(client: ApiClient) -> str:

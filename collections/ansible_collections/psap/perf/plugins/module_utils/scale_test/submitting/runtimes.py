@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import ClusterError
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.waiting import wait_without_problem
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import ResourceKind
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.submitting.temporary_objects import (
@@ -19,7 +19,6 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.tem
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.workloads.training_runtimes import KIND
 
 _KNOWN_WITHIN_S = 30.0
-_PAUSE_S = 0.1
 
 
 @asynccontextmanager
@@ -51,13 +50,12 @@ def _object(runtime: dict[str, Any]) -> TemporaryObject:
 
 async def _known(client: ApiClient, workloads: Workloads, resource: ResourceKind) -> None:
     """Wait until the webhook of TrainJobs, which reads runtimes from a cache, accepts a TrainJob."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + _KNOWN_WITHIN_S
     path, body = resource.collection(workloads.namespace), json.dumps(workloads.manifest(0)).encode()
-    while True:
+
+    async def find_problem() -> str:
         answer = await client.request("POST", path, body=body, params={"dryRun": "All"})
-        if answer.succeeded:
-            return
-        if loop.time() > end:
-            raise ClusterError(f"cannot create a {resource.kind}: {answer.message()}")
-        await asyncio.sleep(_PAUSE_S)
+        return "" if answer.succeeded else answer.message()
+
+    problem = await wait_without_problem(find_problem, _KNOWN_WITHIN_S)
+    if problem:
+        raise ClusterError(f"cannot create a {resource.kind}: {problem}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +27,15 @@ class TemporaryObject:
     def path(self) -> str:
         """The API's path of the object."""
         return f"{self.collection}/{self.body['metadata']['name']}"
+
+    @classmethod
+    def with_spec(
+        cls, collection: str, kind: str, name: str, labels: Mapping[str, str], spec: Mapping[str, Any]
+    ) -> TemporaryObject:
+        """Return an object of a group of APIs; its version is a part of the path *collection*."""
+        version = "/".join(collection.split("/")[2:4])
+        metadata = {"name": name, "labels": dict(labels)}
+        return cls(collection, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": dict(spec)})
 
     def __str__(self) -> str:
         return f"the {self.body['kind']} {self.body['metadata']['name']}"
