@@ -95,6 +95,7 @@ def pool(openshift_lab: Lab, hub: Cluster, tmp_path: Path) -> Iterator[Pool]:
         _delete_all(hub, "ClusterDeployment", namespace)
 
 
+@pytest.mark.deep
 def test_two_clusters_are_claimed_concurrently_used_and_released(pool: Pool) -> None:
     driver = {
         "clusters_create_driver_method": "hive",

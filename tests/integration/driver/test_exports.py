@@ -297,6 +297,7 @@ def _parts(store: Store, key: str) -> dict[int, str]:
     return found
 
 
+@pytest.mark.deep
 def test_damaged_object_of_the_store_is_refused(driver: Driver, store: Store, server: S3Server) -> None:
     assert driver("run", "demo", "-e", _settings(server.endpoint)).code == 0
     run = driver.run()

@@ -137,6 +137,7 @@ def test_expired_lock_is_ignored(cluster: Cluster) -> None:
     assert unlock(cluster, "bob")
 
 
+@pytest.mark.deep
 def test_host_lock_in_a_folder_passes_to_the_next_waiter(shared_lab: Lab, tmp_path: Path) -> None:
     folder = tmp_path / "lock"
     inventory = tmp_path / "site"

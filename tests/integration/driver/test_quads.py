@@ -108,7 +108,8 @@ def test_killed_run_returns_its_hosts(bare_metal: BareMetal, moment: str) -> Non
     finalize_and_check_hosts(bare_metal, run)
 
 
-@pytest.mark.parametrize("keep", [False, pytest.param(True, marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("keep", [False, True])
 def test_run_killed_during_installation_returns_unkept_hosts(keep: bool, bare_metal: BareMetal, tmp_path: Path) -> None:
     tasks = tmp_path / "install.yml"
     tasks.write_text(

@@ -12,6 +12,7 @@ import pytest
 
 from tests.integration.conftest import PROGRAMS, PROJECT, Lab
 
+pytestmark = pytest.mark.deep
 NOT_COPIED = {
     ".venv",
     ".git",
@@ -84,7 +85,6 @@ def test_new_flow_runs_and_has_the_new_kpi(clone: Clone) -> None:
     assert "From creation to running" in (run / "report/index.html").read_text()
 
 
-@pytest.mark.deep
 def test_new_commands_have_a_scenario(clone: Clone) -> None:
     output = clone.run(
         "molecule", "--base-config", ".config/molecule/config.yml", "test", "--report", "--scenario-name", "first_steps"
@@ -100,7 +100,6 @@ def test_new_files_are_well_formed(clone: Clone) -> None:
     clone.run("ansible-lint", "--offline", "-q", *MADE)
 
 
-@pytest.mark.deep
 def test_repository_checks_pass_with_new_files(clone: Clone) -> None:
     names = ("roles", "settings/test_repository.py", "test_links.py", "test_rooms.py")
     files = [f"tests/unit/{name}" for name in (*names, "analysis/workloads/test_first_steps.py")]

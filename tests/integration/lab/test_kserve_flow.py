@@ -91,6 +91,7 @@ def test_flow_measures_the_configured_latencies(labs: Labs, kserve: Cluster, tmp
         )
 
 
+@pytest.mark.deep
 def test_search_finds_the_load_that_the_server_has_slots_for(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """With more users than slots, requests wait for at least the declared time of another request."""
     settings: Settings = {

@@ -29,6 +29,7 @@ from .serving_flows import (
 SAMPLED = {"llm_d_server_metrics": True, "llm_d_server_metrics_interval": "0.5s"}
 
 
+@pytest.mark.deep
 def test_check_mode_serves_no_model(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     check_mode_creates_nothing(labs.get(NAME), kserve, tmp_path, "llm_d")
 

@@ -69,6 +69,7 @@ def test_model_without_a_ready_pod_is_reported(labs: Labs, kserve: Cluster, tmp_
     remove(kserve, SERVICE, "waits")
 
 
+@pytest.mark.deep
 def test_model_answers_by_grpc_at_a_port_of_its_pod(labs: Labs, kserve: Cluster, tmp_path: Path) -> None:
     """The lab's model server has no gRPC: a server of the tests listens at the address of a pod without one."""
     create(kserve, SERVICE, "called", predictor(), model="{no model}")

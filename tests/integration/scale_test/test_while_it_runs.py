@@ -28,6 +28,7 @@ def perfdrv(runs: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.deep
 def test_running_run_shows_its_progress_and_has_a_report(lab: Lab, tmp_path: Path) -> None:
     arguments = {"scale_test_submit_count": 5000, "scale_test_submit_rate": 10.0, "scale_test_submit_namespace": "look"}
     process = lab.playbook(tmp_path, "scale_test_submit", **arguments)

@@ -70,8 +70,13 @@ def test_met_thresholds_leave_a_successful_run(shared_lab: Lab, tmp_path: Path) 
     ("thresholds", "code", "why"),
     [
         ({"pod_redy_p99": "5s", "lost": "few"}, 2, "unknown measure pod_redy_p99; did you mean pod_ready_p99?"),
-        ({"time_to_ready_p99": "5s"}, 2, "threshold time_to_ready_p99 needs 100 workloads; a test has 20"),
-        pytest.param({"lost": "few"}, 2, "threshold lost: 'few' is not a limit in workloads", marks=pytest.mark.deep),
+        *(
+            pytest.param(thresholds, 2, why, marks=pytest.mark.deep)
+            for thresholds, why in (
+                ({"time_to_ready_p99": "5s"}, "threshold time_to_ready_p99 needs 100 workloads; a test has 20"),
+                ({"lost": "few"}, "threshold lost: 'few' is not a limit in workloads"),
+            )
+        ),
     ],
 )
 def test_invalid_thresholds_are_refused_before_any_change(
