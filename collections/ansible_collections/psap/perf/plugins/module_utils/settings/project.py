@@ -231,7 +231,7 @@ class Project:
 
     def role_of(self, name: str) -> str | None:
         """Return the role whose argument *name* would be: the longest that it begins with."""
-        return max((role for role in self._roles_with_arguments if name.startswith(role + "_")), key=len, default=None)
+        return next(reversed(self._roles_before(name)), None)
 
     def argument(self, name: str) -> Option | None:
         """Return the argument *name* of any command."""
@@ -270,11 +270,20 @@ class Project:
         return read_flow(self._declarations[name], self.root, self._arguments_like)
 
     def _arguments_like(self, pattern: str) -> tuple[Option, ...]:
-        literal = pattern.partition("*")[0]
-        named = self._roles_with_arguments
-        roles = [role for role in named if role.startswith(literal) or literal.startswith(f"{role}_")]
+        literal, star, _rest = pattern.partition("*")
+        roles = self._roles_before(literal)
+        if not star:
+            # most patterns are names, which need no expressions
+            return tuple(one for role in roles for one in self._command(role).own_arguments if one.name == pattern)
+        roles += [role for role in self._known_roles if role.startswith(literal)]
         arguments = (argument for role in roles for argument in self._command(role).own_arguments)
         return tuple(argument for argument in arguments if fnmatchcase(argument.name, pattern))
+
+    def _roles_before(self, name: str) -> list[str]:
+        """Return the roles whose names and an underscore *name* begins with; the longest is the last."""
+        words = name.split("_")
+        prefixes = ("_".join(words[:count]) for count in range(1, len(words)))
+        return [prefix for prefix in prefixes if prefix in self._known_roles]
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - a project lives as long as its process
     def _command(self, role: str) -> CommandSpec:
