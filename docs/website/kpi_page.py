@@ -16,7 +16,7 @@ from perfanalysis.workloads.scale_test.section_tables import FORMULAS
 
 from docs.website.markdown_pages import Page
 
-_LOADS = ("aiperf.json", "guidellm.json", "inference_perf.json", "llm_load_test.json")
+_LOADS = ("aiperf.json", "guidellm.json", "inference_perf.json", "llm_load_test.json", "vllm_bench.json")
 _EXPLAINED_IN = {"recording.json": "analysis", "fine_tuning.json": "fine-tuning", **dict.fromkeys(_LOADS, "load-tests")}
 """The page whose tables have the formulas of a kind that is written in Python, by its marker."""
 _NAME = re.compile(r"`([a-z0-9_]+)`")

@@ -1,7 +1,7 @@
 """The figures of load generators against the declared times of the lab's model server, as a Markdown table.
 
     perfdrv generators install aiperf
-    python tests/bench/load_generators.py [--requests 200] [--users 2] [--llm-load-test PROGRAM]
+    python tests/bench/load_generators.py [--requests 200] [--users 2] [--llm-load-test PROGRAM] [--vllm PROGRAM]
 
 Loads one model with each installed generator, one after the other, with the same settings. Prints the means of the
 report, which has one definition for all generators, and those of each generator's own summary. No model and no cluster
@@ -17,7 +17,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -105,6 +105,16 @@ SUMMARIES = {
             "tokens out (/s)": ("summary/throughput", 1),
         },
     ),
+    "vllm-bench": Summary(
+        "benchmark.json",
+        {
+            "TTFT (ms)": ("mean_ttft_ms", 1),
+            "ITL (ms)": ("mean_itl_ms", 1),
+            "TPOT (ms)": ("mean_tpot_ms", 1),
+            "request latency (ms)": ("mean_e2el_ms", 1),
+            "tokens out (/s)": ("output_throughput", 1),
+        },
+    ),
 }
 
 
@@ -131,6 +141,7 @@ def load_of(generator: str, url: str, asked: argparse.Namespace, folder: Path) -
         "requests": asked.requests,
         "input_tokens": INPUT,
         "output_tokens": OUTPUT,
+        "program": programs(asked).get(generator, ""),
     }
     if generator == LLM_LOAD_TEST:
         given |= {
@@ -140,9 +151,14 @@ def load_of(generator: str, url: str, asked: argparse.Namespace, folder: Path) -
             # its filter excludes the bounds themselves
             "input_tokens_max": INPUT + 1,
             "output_tokens_max": OUTPUT + 1,
-            "program": asked.llm_load_test,
         }
     return convert({**{option.short_name: option.default for option in options}, **given}, Load)
+
+
+def programs(asked: argparse.Namespace) -> Mapping[str, str]:
+    """Return the programs that the user names, by generator."""
+    named = {LLM_LOAD_TEST: asked.llm_load_test, "vllm-bench": asked.vllm}
+    return {generator: program for generator, program in named.items() if program}
 
 
 def write_prompts(path: Path) -> Path:
@@ -211,10 +227,9 @@ def text(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def chosen(program: str) -> Sequence[str]:
-    """Return the generators that are installed, and llm-load-test if its program is named."""
-    installed = [name for name, one in generators().items() if one.installation and is_installed(one)]
-    return [*installed, *([LLM_LOAD_TEST] if program else [])]
+def chosen(programs: Collection[str]) -> Sequence[str]:
+    """Return the generators that are installed or whose programs are named."""
+    return [name for name, one in generators().items() if name in programs or is_installed(one)]
 
 
 async def serve_and_measure(asked: argparse.Namespace) -> dict[str, Figures]:
@@ -223,7 +238,7 @@ async def serve_and_measure(asked: argparse.Namespace) -> dict[str, Figures]:
     servers.set("default/pod", f"default/{NAME}", ServedModel(NAME, Latency(TTFT_S), Latency(ITL_S)))
     async with TestServer(application(servers)) as server:
         url = str(server.make_url("")).rstrip("/")
-        return {name: await asyncio.to_thread(measured, name, url, asked) for name in chosen(asked.llm_load_test)}
+        return {name: await asyncio.to_thread(measured, name, url, asked) for name in chosen(programs(asked))}
 
 
 def main() -> None:
@@ -232,6 +247,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--users", type=int, default=2)
     parser.add_argument("--llm-load-test", default="", metavar="PROGRAM", help="its program load-test")
+    parser.add_argument("--vllm", default="", metavar="PROGRAM", help="its program vllm")
     asked = parser.parse_args()
     found = asyncio.run(serve_and_measure(asked))
     print("\n".join(table(found, asked.users)))

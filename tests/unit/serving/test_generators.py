@@ -113,9 +113,9 @@ def test_unsupported_argument_is_refused_with_its_reason(name: str) -> None:
     values: dict[str, Any] = {"streaming": False, "rate": 2.0, "data_file": "a", "trace_file": "a", "api_key": "env:A"}
     values["trace_format"] = "otel"
     value = values.get(name, 7)
-    more = {"concurrency": 0} if name == "rate" else {}
     for generator in SHIPPED:
         if name in generator.cannot:
+            more = {"concurrency": 0} if name == "rate" else {}
             more |= {"requests": 0, "duration": 5} if "requests" in generator.cannot and name != "requests" else {}
             with pytest.raises(UsageError, match=f"^{generator.name} cannot use {name}: .*[a-z]$"):
                 invocation(load(generator=generator.name, **{name: value}, **more), _FOLDERS)
@@ -264,6 +264,37 @@ def test_inference_perf_requests_are_counted(tmp_path: Path) -> None:
     found = {"successes": {"count": 3}, "failures": {"count": 1, "by_label": {"503 - Unavailable": {"count": 1}}}}
     (tmp_path / "summary_lifecycle_metrics.json").write_text(json.dumps(found))
     assert generator_of("inference-perf").count(tmp_path) == Counts(4, 1, "503 - Unavailable")
+
+
+def test_vllm_bench_gets_requests_lengths_and_the_key() -> None:
+    invoked = invocation(load(generator="vllm-bench", api="chat", rate=2.0, concurrency=0, api_key="env:A"), _FOLDERS)
+    words = " ".join(invoked.arguments)
+    for part in (
+        "bench serve --backend openai-chat --endpoint /v1/chat/completions --base-url http://a.example.com/base",
+        "--model tiny --tokenizer /inputs",
+        "--seed 42 --num-prompts 20 --ignore-eos --request-rate 2",
+        "--dataset-name random --random-input-len 256 --random-output-len 128",
+    ):
+        assert part in words
+    assert invoked.environment == {"OPENAI_API_KEY": API_KEY}
+
+
+def test_vllm_bench_shares_prefixes() -> None:
+    words = " ".join(invocation(load(generator="vllm-bench", prefix_tokens=9, prefixes=3), _FOLDERS).arguments)
+    assert "--prefix-repetition-num-prefixes 3 --prefix-repetition-prefix-len 9" in words
+
+
+def test_vllm_bench_replays_a_whole_trace_at_its_times() -> None:
+    given = load(generator="vllm-bench", trace_file="a.jsonl", concurrency=0, requests=0)
+    words = " ".join(invocation(given, _FOLDERS).arguments)
+    assert "--dataset-name timed_trace --dataset-path /data/a.jsonl --timed-trace-sec-multiplier 0.001" in words
+    assert words.endswith("--no-oversample")
+
+
+def test_vllm_bench_requests_are_counted_with_the_last_line_of_the_first_reason(tmp_path: Path) -> None:
+    errors = ["", "Traceback\n  File\nTimeoutError: late\n", "Service Unavailable"]
+    (tmp_path / "benchmark.json").write_text(json.dumps({"errors": errors}))
+    assert generator_of("vllm-bench").count(tmp_path) == Counts(3, 2, "TimeoutError: late")
 
 
 @pytest.mark.parametrize("name", sorted(one.name for one in SHIPPED))

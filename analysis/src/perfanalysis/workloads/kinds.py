@@ -26,6 +26,7 @@ PYTHON_KINDS: Mapping[str, str] = {
     "guidellm.json": "perfanalysis.workloads.load_test.guidellm",
     "aiperf.json": "perfanalysis.workloads.load_test.aiperf",
     "inference_perf.json": "perfanalysis.workloads.load_test.inference_perf",
+    "vllm_bench.json": "perfanalysis.workloads.load_test.vllm_bench",
     "llm_load_test.json": "perfanalysis.workloads.load_test.llm_load_test",
 }
 SHIPPED = Path(__file__).parent

@@ -13,7 +13,7 @@ from perfanalysis.files.documents import Document, finite_number, mapping
 from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
-from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency, summary_of
 from perfanalysis.workloads.load_test.records import of_lines, read_records
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens, turn_of
 
@@ -82,7 +82,7 @@ def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
     columns = RequestColumns()
     read_records(source, RECORDS, "aiperf", of_lines(source, RECORDS, Request), partial(_add, columns))
-    return one_stage(source, MARKER, SUMMARY, columns, _stated)
+    return one_stage(source, MARKER, summary_of(source, SUMMARY), columns, _stated)
 
 
 def _add(columns: RequestColumns, number: int, one: Request) -> None:

@@ -20,6 +20,8 @@ DEFINITIONS = {
     "and tokens of one chunk have the same time.",
     "llm-load-test": "llm-load-test: TTFT ends at the first token; ITL and TPOT are means over the requests that were "
     "answered in time.",
+    "vllm-bench": "vllm-bench: TTFT ends at the first chunk; ITL is a mean over times between chunks, and TPOT a mean "
+    "over requests without their first token. A request ends with its last token.",
 }
 """How each generator's own summary defines latencies; the report uses one definition for all."""
 FACTS = ("model", "flavor", "phase", "generator", "version", "runtime_image")

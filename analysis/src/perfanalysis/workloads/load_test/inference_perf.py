@@ -14,7 +14,7 @@ from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
-from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency, summary_of
 from perfanalysis.workloads.load_test.records import of_lists, read_records
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens
 
@@ -90,7 +90,7 @@ def parse(source: RecordingFiles) -> LoadTables:
         # seen with version 0.7.0
         text = f"{asked:g} requests were set, but inference-perf recorded {len(columns.lists)}"
         source.find("warning", RECORDS, text)
-    return one_stage(source, MARKER, SUMMARY, columns, _stated)
+    return one_stage(source, MARKER, summary_of(source, SUMMARY), columns, _stated)
 
 
 def _add(columns: RequestColumns, one: Request, offset: float) -> None:

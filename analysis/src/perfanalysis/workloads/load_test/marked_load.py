@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,29 +18,40 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Summary(NamedTuple):
+    """The summary that a generator writes: its file and its contents."""
+
+    file: str
+    content: Document
+
+
+def summary_of(source: RecordingFiles, file: str) -> Summary:
+    """Return the summary in a file; without contents if the file is missing."""
+    return Summary(file, mapping(source.json(file, optional=True)))
+
+
 def one_stage(
     source: RecordingFiles,
     marker: str,
-    summary: str | None,
+    summary: Summary | None,
     columns: RequestColumns,
     stated: Callable[[Document, pd.DataFrame], Iterable[Stated]],
 ) -> LoadTables:
     """Return the tables of requests of one stage, and the comparison of the generator's summary with them.
 
     Args:
-        summary: The file of the generator's summary; None if it writes none.
+        summary: The generator's summary; None if it writes none.
         stated: Returns the values of the summary, with the completed requests that they are about.
     """
     requests = columns.frame([0], [0])
     completed = requests[requests["outcome"].to_numpy() == COMPLETED]
-    document = mapping(source.json(summary, optional=True)) if summary else {}
     tables = LoadTables(
         requests=requests,
         stages=STAGES.of_rows([_stage_row(source, marker)] if len(columns.lists) else []),
-        stated=STATED.of_rows(list(rows(list(stated(document, completed))))),
+        stated=STATED.of_rows(list(rows(list(stated(summary.content if summary else {}, completed))))),
     )
     if summary:
-        find_disagreements(source, summary, tables.stated)
+        find_disagreements(source, summary.file, tables.stated)
     return tables
 
 

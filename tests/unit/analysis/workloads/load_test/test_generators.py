@@ -1,4 +1,4 @@
-"""Results of aiperf and inference-perf, as the real programs wrote them for a server with 100 ms and 10 ms."""
+"""Results of load generators, as the real programs wrote them for a server with 100 ms and 10 ms."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ RESULTS = {
         "inference-perf-0.7.0.records.json": "per_request_lifecycle_metrics.json",
         "inference-perf-0.7.0.json": "summary_lifecycle_metrics.json",
     },
+    "vllm_bench": {"vllm-bench-0.32.0.json": "benchmark.json"},
 }
 
 
@@ -60,12 +61,14 @@ def test_real_results_have_the_latencies_of_the_server(tmp_path: Path, generator
     assert found["ttft_p50"] == pytest.approx(0.1, rel=0.15)
     assert found["itl_p50"] == pytest.approx(0.01, rel=0.15)
     assert found["request_latency_p50"] == pytest.approx(0.19, rel=0.15)
-    assert found["requests_failed"] == 0
+    # the server refused two requests of vllm bench
+    assert found["requests_failed"] == (2 if generator == "vllm_bench" else 0)
     assert result.analyses[0].facts["load"] == "2 users"
 
 
-def test_summary_of_aiperf_agrees_with_its_records(tmp_path: Path) -> None:
-    recorded(tmp_path, "aiperf")
+@pytest.mark.parametrize("generator", ["aiperf", "vllm_bench"])
+def test_summary_agrees_with_the_records(tmp_path: Path, generator: str) -> None:
+    recorded(tmp_path, generator)
     assert texts(analyse(tmp_path)) == []
 
 
@@ -74,8 +77,9 @@ def test_requests_that_inference_perf_did_not_record_are_a_warning(tmp_path: Pat
     assert texts(analyse(tmp_path)) == ["20 requests were set, but inference-perf recorded 16"]
 
 
-def test_clock_of_a_pod_is_a_warning(tmp_path: Path) -> None:
-    recorded(tmp_path, "inference_perf", monotonic_offset_s=None, load={"concurrency": 2})
+@pytest.mark.parametrize("generator", ["inference_perf", "vllm_bench"])
+def test_clock_of_a_pod_is_a_warning(tmp_path: Path, generator: str) -> None:
+    recorded(tmp_path, generator, monotonic_offset_s=None, load={"concurrency": 2})
     assert texts(analyse(tmp_path)) == ["times are of a pod's own clock, so they do not align with other recordings"]
 
 
@@ -92,6 +96,28 @@ def test_failed_and_cancelled_requests_of_aiperf_are_counted(tmp_path: Path) -> 
     assert "1 of 21 records are not of requests and were left out" in texts(result)
     (reason,) = result.analyses[0].frames["failed_requests"].to_dict("records")
     assert "503 Service Unavailable" in str(reason)
+
+
+def test_refused_requests_of_vllm_bench_have_their_reason(tmp_path: Path) -> None:
+    recorded(tmp_path, "vllm_bench")
+    (analysis,) = analyse(tmp_path).analyses
+    (loads,) = analysis.frames["load_test"].to_dict("records")
+    assert (loads["completed"], loads["failed"]) == (18, 2)
+    (reason,) = analysis.frames["failed_requests"].to_dict("records")
+    assert "Service Unavailable" in str(reason)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"ttfts": [0.1]}, "its lists have different lengths"),
+        ({"errors": None}, "the file cannot be read: Expected `array`, got `null`"),
+    ],
+)
+def test_damaged_results_of_vllm_bench_are_an_error(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    path = recorded(tmp_path, "vllm_bench") / "benchmark.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert any(problem in text for text in texts(analyse(tmp_path)))
 
 
 @pytest.mark.parametrize("generator", sorted(RESULTS))
@@ -112,8 +138,9 @@ def test_generators_of_one_run_are_distinguished(tmp_path: Path) -> None:
         results = recorded(tmp_path / str(place), generator, generator=generator.replace("_", "-"))
         results.parents[1].rename(tmp_path / f"00{place}__t")
     result = analyse(tmp_path)
-    assert [one.facts["generator"] for one in result.analyses] == ["aiperf", "inference-perf"]
-    for one, words in zip(result.analyses, ("first response with content", "first chunk"), strict=True):
+    assert [one.facts["generator"] for one in result.analyses] == ["aiperf", "inference-perf", "vllm-bench"]
+    definitions = ("first response with content", "tokens of one chunk", "times between chunks")
+    for one, words in zip(result.analyses, definitions, strict=True):
         sections = {section.name: section for section in one.make_sections()}
         assert words in sections["summary"].text
 

@@ -14,8 +14,9 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.guidellm import GUIDELLM
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.inference_perf import INFERENCE_PERF
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.llm_load_test import LLM_LOAD_TEST
+from ansible_collections.psap.perf.plugins.module_utils.serving.generators.vllm_bench import VLLM_BENCH
 
-SHIPPED = (AIPERF, GUIDELLM, INFERENCE_PERF, LLM_LOAD_TEST)
+SHIPPED = (AIPERF, GUIDELLM, INFERENCE_PERF, LLM_LOAD_TEST, VLLM_BENCH)
 GROUP = "psap_perf.load_generators"
 
 
