@@ -12,6 +12,7 @@ STAGES ?= 3
 # pytest's selection of the integration tests; empty: those that are not deep
 DEPTH :=
 GUIDELLM := 0.8.1
+VLLM := 0.32.0
 ACTIONLINT := 1.7.12
 MLFLOW := 3.17.2
 SINCE ?=
@@ -37,7 +38,7 @@ molecule_on_lab = $(if $(3),@$(ON_PATH) sh tests/scripts/on_lab.sh $(1) $(2) mol
 # keep Python's compiled modules: a test starts thousands of programs, each of which would compile its imports again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo keda guidellm mlflow molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
+.PHONY: help docs run dev release lint-workflows changelog image-context lint-ansible sanity galaxy test test-labs test-deep test-deep-tests test-deep-unit test-deep-kubernetes test-deep-driver test-deep-openshift test-deep-molecule test-deep-fuzz test-deep-installed test-deep-release installed test-changed test-matrix check env lint types unit unit-slow fuzz integration integration-driver integration-kubernetes integration-openshift programs llama-cpp argo keda guidellm mlflow vllm molecule molecule-kubernetes molecule-openshift molecule-real browser bench bench-analysis coverage clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -149,6 +150,15 @@ build/guidellm/bin/guidellm:
 	@$(PYTHON) -m venv build/guidellm
 	@build/guidellm/bin/python -m pip install --quiet --disable-pip-version-check guidellm==$(GUIDELLM)
 
+# only for the deep tests: a real server on CPUs, and its load generator; 6 GB
+vllm: build/vllm/.installed
+
+build/vllm/.installed:
+	@echo "Installing vLLM, which takes some minutes"
+	@$(PYTHON) -m venv build/vllm
+	@build/vllm/bin/python tests/scripts/install_vllm.py $(VLLM)
+	@touch $@
+
 # only for the deep tests; a separate environment, because its server needs some 60 packages: 1 GB
 mlflow: build/mlflow/bin/mlflow
 
@@ -229,7 +239,7 @@ test-deep-unit: $(DEV)
 	@sh tests/scripts/install_debian.sh "maven default-jdk-headless" mvn javac
 	@$(PYTEST) -m deep tests/unit
 
-test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp argo keda guidellm mlflow
+test-deep-kubernetes test-deep-driver test-deep-openshift: programs llama-cpp argo keda guidellm mlflow vllm
 	@$(MAKE) --no-print-directory BUILT=yes DEPTH="-m deep" $(@:test-deep-%=integration-%)
 
 test-deep-molecule: programs llama-cpp argo ## every failing case of every command, and the scenarios on a real node
