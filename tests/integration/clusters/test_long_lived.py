@@ -14,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kubeconfig.access import
 
 from tests.integration.conftest import Lab
 
+pytestmark = pytest.mark.deep
+
 NAMESPACE = "tests-long-lived"
 WORDS = (
     *("run", "scale_test", "-i", "lab", "-p", "clusters_metal", "-s", f"scale_test_namespace={NAMESPACE}"),
@@ -54,7 +56,6 @@ def test_leftovers_of_a_run_are_removed_before_the_next_prepares(openshift_lab: 
     cluster.close()
 
 
-@pytest.mark.deep
 def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     profiles = "clusters_profiles={node-0000: scale_test_smoke}"
     ended = openshift_lab.run(tmp_path, "perfdrv", *WORDS, "-s", profiles, "--check")
@@ -65,7 +66,6 @@ def test_nodes_determine_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     assert document(run / "run.json")["presets"] == ["scale_test_smoke", "clusters_metal"]
 
 
-@pytest.mark.deep
 def test_ansible_playbook_refuses_a_run_without_the_preset(openshift_lab: Lab, tmp_path: Path) -> None:
     given = json.dumps({"clusters_profiles": {"node-0000": "clusters_metal"}})
     words = ("playbooks/skeleton.yml", "-i", "inventories/lab", "-e", given)

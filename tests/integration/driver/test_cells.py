@@ -56,6 +56,7 @@ def test_first_failed_cell_stops_the_matrix_on_request(driver: Driver) -> None:
     assert driver.finalizer_statuses() == ["ok"]
 
 
+@pytest.mark.deep
 def test_two_jobs_run_two_cells_concurrently(driver: Driver) -> None:
     assert driver("run", "demo", "-s", "demo_seconds=[5, 5.1]", "--jobs", "2").code == 0
     (first_start, first_end), (second_start, second_end) = (

@@ -122,6 +122,7 @@ def test_run_killed_before_ansible_begins_is_listed(driver: Driver, wait_gone: W
     assert driver("runs", "finalize", "latest").code == 0
 
 
+@pytest.mark.deep
 def test_next_run_cleans_up_after_kill_9_of_all_processes(driver: Driver) -> None:
     process = driver.start(*LONG, "1")
     driver.wait_for_sleep()
@@ -266,6 +267,7 @@ def test_terminal_hangup_lets_finalizers_run(driver: Driver) -> None:
     assert driver.finalizer_statuses() == ["ok"]
 
 
+@pytest.mark.deep
 def test_closed_output_pipe_does_not_end_the_run(driver: Driver) -> None:
     process = driver.start("run", "demo", "-s", "demo_seconds=1", "-s", "demo_fails=true")
     assert process.stdout is not None

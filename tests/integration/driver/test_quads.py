@@ -181,6 +181,7 @@ def test_manual_extension_releases_no_hosts(booked_by_hand: BareMetal) -> None:
     assert len(booked_by_hand.active_assignments) == 1
 
 
+@pytest.mark.deep
 def test_refused_host_is_an_error_unless_fewer_are_accepted(bare_metal: BareMetal, tmp_path: Path) -> None:
     lab = bare_metal.server.lab
     hosts = [sorted(lab.hosts)[0], next(name for name, host in lab.hosts.items() if not host["open"])]

@@ -13,6 +13,8 @@ from tests.polling import PATIENCE_S
 
 from .conftest import JOBS, Driver, WaitGone
 
+pytestmark = pytest.mark.deep
+
 LONG = ("run", "demo", "-s", "demo_seconds=[60, 61]", "--jobs")
 WHY = "the run directory was removed during the run"
 
@@ -39,7 +41,6 @@ def test_removed_directory_stops_the_run_and_finalizers_run(jobs: str, driver: D
     wait_gone("sleep")
 
 
-@pytest.mark.deep
 def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, tmp_path: Path) -> None:
     with shared_lab.start(tmp_path, "perfdrv", *FLOW, "-s", "scale_test_count=120") as run:
         remove(tmp_path / has_begun(shared_lab, tmp_path))
@@ -49,7 +50,6 @@ def test_run_without_its_directory_leaves_no_jobs_and_no_lease(shared_lab: Lab, 
     assert (jobs(shared_lab), holder(shared_lab, tmp_path)) == (0, None)
 
 
-@pytest.mark.deep
 def test_removed_directory_without_the_driver_leaves_nothing(shared_lab: Lab, tmp_path: Path) -> None:
     words = (
         "playbooks/scale_test.yml",

@@ -19,7 +19,7 @@ from tests.integration.conftest import Lab
 from .conftest import render
 from .test_pytorchjobs import strict
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.deep]
 
 NAMESPACE = "test-ray-jobs"
 COMMAND = "fine_tuning_ray_fine_tuning_job"
