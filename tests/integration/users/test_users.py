@@ -128,7 +128,16 @@ def test_failing_user_stops_the_others(users: Users) -> None:
 @pytest.mark.deep
 def test_each_user_has_rights_in_its_own_namespace_only(users: Users) -> None:
     prefix = ("--user-namespace-prefix", f"{users.namespace}-u")
-    prepare = ("prepare-users", "--user-count", "2", *prefix, "--user-rights", "[{kinds: [ConfigMap], verbs: [list]}]")
+    prepare = (
+        "prepare-users",
+        "--site",
+        "lab",
+        "--user-count",
+        "2",
+        *prefix,
+        "--user-rights",
+        "[{kinds: [ConfigMap], verbs: [list]}]",
+    )
     done = users.lab.run(users.runs, *TOOLBOX, *prepare, "--namespace", users.namespace, "--image", IMAGE)
     assert done.returncode == 0, done.stdout
     accounts = ("--service-account", "local-ci", "--user-accounts", *prefix)
@@ -139,7 +148,7 @@ def test_each_user_has_rights_in_its_own_namespace_only(users: Users) -> None:
     # the begin of every token
     assert files_with("eyJhbGciOi", users.runs) == []
 
-    done = users.lab.run(users.runs, *TOOLBOX, "remove-users", "--namespace", users.namespace)
+    done = users.lab.run(users.runs, *TOOLBOX, "remove-users", "--site", "lab", "--namespace", users.namespace)
     assert done.returncode == 0, done.stdout
     left = [each.metadata.name for each in users.core.list_namespace().items]
     assert [name for name in left if name.startswith(users.namespace)] == [users.namespace]

@@ -42,7 +42,7 @@ def test_profiler_is_started_and_stopped_by_one_request_each() -> None:
 @pytest.mark.parametrize(
     ("status", "message"),
     [
-        (404, "port 8080 of pod a/b has no /start_profile .* start vLLM with VLLM_TORCH_PROFILER_DIR"),
+        (404, "port 8080 of pod a/b has no /start_profile .* start vLLM with --profiler-config"),
         (500, "port 8080 of pod a/b refuses /start_profile: it responds with 500 .*: Profiler is busy"),
     ],
 )

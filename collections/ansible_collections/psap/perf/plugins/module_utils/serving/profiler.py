@@ -36,7 +36,7 @@ def set_profiler(endpoint: Endpoint, state: str, timeout_s: float) -> None:
     if response.status in _ABSENT:
         raise ClusterError(
             f"{endpoint.shown} has no {path} (it responds with {response.status}): start vLLM with "
-            f"VLLM_TORCH_PROFILER_DIR in its environment, or do not profile the server"
+            "--profiler-config (older versions: VLLM_TORCH_PROFILER_DIR), or do not profile the server"
         )
     if response.status != _OK:
         raise ClusterError(

@@ -9,8 +9,9 @@ short_description: Start or stop the profiler of a model server
 version_added: 0.1.0
 description:
   - Sends C(POST /start_profile) or C(POST /stop_profile) to each Ready pod of the model, through a port-forward. These
-    are the endpoints of vLLM's torch profiler, which vLLM has if its environment has C(VLLM_TORCH_PROFILER_DIR).
-  - The server writes its traces into that directory.
+    are the endpoints of vLLM's profiler, which vLLM has with its option C(--profiler-config), or in older versions with
+    C(VLLM_TORCH_PROFILER_DIR) in its environment.
+  - The server writes its traces into the directory that is set there.
   - If a pod cannot start, the profilers that were started are stopped.
 author: The psap.perf developers (@openshift-psap)
 extends_documentation_fragment: [psap.perf.served_model]
