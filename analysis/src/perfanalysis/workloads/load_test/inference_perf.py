@@ -14,7 +14,13 @@ from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
-from perfanalysis.workloads.load_test.marked_load import one_stage, stated_count, stated_latency, summary_of
+from perfanalysis.workloads.load_test.marked_load import (
+    monotonic_offset,
+    one_stage,
+    stated_count,
+    stated_latency,
+    summary_of,
+)
 from perfanalysis.workloads.load_test.records import of_lists, read_records
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens
 
@@ -78,13 +84,11 @@ class Request(msgspec.Struct):
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
     document = source.document(MARKER, KIND)
-    offset = finite_number(document.get("monotonic_offset_s"))
-    if offset is None:
-        source.find("warning", RECORDS, "times are of a pod's own clock, so they do not align with other recordings")
+    offset = monotonic_offset(source, document, RECORDS)
     columns = RequestColumns()
     lists = LongLists(source.path(RECORDS), frozenset(), 1)
     records = of_lists(lists, Request)
-    read_records(source, RECORDS, "inference-perf", records, lambda _number, one: _add(columns, one, offset or 0.0))
+    read_records(source, RECORDS, "inference-perf", records, lambda _number, one: _add(columns, one, offset))
     asked = finite_number(mapping(document.get("load")).get("requests"))
     if asked is not None and len(columns.lists) < asked:
         # seen with version 0.7.0

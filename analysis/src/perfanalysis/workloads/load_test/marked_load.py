@@ -30,6 +30,14 @@ def summary_of(source: RecordingFiles, file: str) -> Summary:
     return Summary(file, mapping(source.json(file, optional=True)))
 
 
+def monotonic_offset(source: RecordingFiles, document: Document, records: str) -> float:
+    """Return the seconds since the epoch at the zero of the generator's monotonic clock; 0 and a finding if unknown."""
+    offset = finite_number(document.get("monotonic_offset_s"))
+    if offset is None:
+        source.find("warning", records, "times are of a pod's own clock, so they do not align with other recordings")
+    return offset or 0.0
+
+
 def one_stage(
     source: RecordingFiles,
     marker: str,

@@ -15,7 +15,13 @@ from perfanalysis.files.recording_files import RecordingFiles
 from perfanalysis.workloads.load_test.agreement import Stated
 from perfanalysis.workloads.load_test.analysis import load_test_kind
 from perfanalysis.workloads.load_test.document import KIND
-from perfanalysis.workloads.load_test.marked_load import Summary, one_stage, stated_count, stated_latency
+from perfanalysis.workloads.load_test.marked_load import (
+    Summary,
+    monotonic_offset,
+    one_stage,
+    stated_count,
+    stated_latency,
+)
 from perfanalysis.workloads.load_test.tables import LoadTables, RequestColumns, Times, Tokens
 
 if TYPE_CHECKING:
@@ -52,15 +58,12 @@ class Results(msgspec.Struct):
 
 def parse(source: RecordingFiles) -> LoadTables:
     """Return the requests of the only stage, and the comparison of the summary with them."""
-    document = source.document(MARKER, KIND)
-    offset = finite_number(document.get("monotonic_offset_s"))
-    if offset is None:
-        source.find("warning", RESULTS, "times are of a pod's own clock, so they do not align with other recordings")
+    offset = monotonic_offset(source, source.document(MARKER, KIND), RESULTS)
     columns = RequestColumns()
     results = _read(source)
     if results is None:
         return one_stage(source, MARKER, None, columns, _stated)
-    _add(columns, results, offset or 0.0)
+    _add(columns, results, offset)
     return one_stage(source, MARKER, Summary(RESULTS, msgspec.structs.asdict(results)), columns, _stated)
 
 

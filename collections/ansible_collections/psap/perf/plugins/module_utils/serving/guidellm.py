@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import Seconds, seconds
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments, users_in_words
-from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, reading_results
 
 OUTPUT = "benchmarks.json"
 IN_POD = f"/results/{OUTPUT}"
@@ -219,17 +219,16 @@ def count_requests(path: Path) -> Counts:
     Raises:
         DataQualityError: If there are no results.
     """
-    try:
-        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            if not text[-64:].rstrip().endswith(b"}"):
-                raise DataQualityError(f"{path.name} of guidellm is cut off")
-            totals = [dict(_COUNT.findall(found[1])) for found in _TOTALS.finditer(text)]
-            error = _ERROR.search(text)
-            why = error[1].decode("utf-8", "replace").replace('\\"', '"') if error else "the results have no reason"
-    except FileNotFoundError as error:
-        raise DataQualityError(f"guidellm left no {path.name}") from error
-    except (ValueError, OSError) as error:
-        raise DataQualityError(f"{path.name} of guidellm cannot be read: {error}") from error
+    with (
+        reading_results("guidellm", path.name),
+        path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text,
+    ):
+        if not text[-64:].rstrip().endswith(b"}"):
+            raise DataQualityError(f"{path.name} of guidellm is cut off")
+        totals = [dict(_COUNT.findall(found[1])) for found in _TOTALS.finditer(text)]
+        error = _ERROR.search(text)
+        why = error[1].decode("utf-8", "replace").replace('\\"', '"') if error else "the results have no reason"
     if not totals:
         raise DataQualityError(f"{path.name} is not a result of guidellm: it has no request_totals")
     successful, failed = (sum(int(one.get(key, 0)) for one in totals) for key in (b"successful", b"errored"))

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.psap.perf.plugins.module_utils.base.clock import seconds
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.guidellm import deadline_s
 from ansible_collections.psap.perf.plugins.module_utils.serving.load_test import ServedArguments, users_in_words
-from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, reading_results
 
 OUTPUT = "output.json"
 OPENAI = "openai_plugin"
@@ -125,13 +125,9 @@ def count_requests(path: Path) -> Counts:
     Raises:
         DataQualityError: If there are no results.
     """
-    try:
+    with reading_results("llm-load-test", path.name):
         results = json.loads(path.read_bytes())["results"]
         failed = [one for one in results if one.get("error_code") is not None or one.get("error_text")]
-    except FileNotFoundError as error:
-        raise DataQualityError(f"llm-load-test left no {path.name}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise DataQualityError(f"{path.name} of llm-load-test cannot be read: {error}") from error
     first = failed[0] if failed else {}
     why = f"{first.get('error_code')} {first.get('error_text') or ''}".strip()
     return Counts(len(results), len(failed), why)

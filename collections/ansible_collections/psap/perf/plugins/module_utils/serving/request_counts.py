@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError
@@ -14,6 +16,21 @@ class Counts:
     requests: int
     failed: int
     reason: str
+
+
+@contextmanager
+def reading_results(generator: str, file: str) -> Iterator[None]:
+    """Replace the errors of a block that reads the results of a generator.
+
+    Raises:
+        DataQualityError: If the file is missing or damaged.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DataQualityError(f"{generator} left no {file}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise DataQualityError(f"{file} of {generator} cannot be read: {error}") from error
 
 
 def conclusive(counts: Counts) -> Counts:

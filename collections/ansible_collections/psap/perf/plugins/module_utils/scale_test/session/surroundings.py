@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.labels i
     MANAGER,
     SCALE_TEST,
 )
+from ansible_collections.psap.perf.plugins.module_utils.scale_test.base.waiting import wait_without_problem
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.api import ApiClient
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.kinds import NODES_PATH
 from ansible_collections.psap.perf.plugins.module_utils.scale_test.connection.retries import RetryPolicy
@@ -33,8 +33,7 @@ _FORBIDDEN = 403
 _NOT_FOUND = 404
 _CONFLICT = 409
 # after a restart of the API server, a controller manager needs half a minute
-_SERVICE_ACCOUNT_TRIES = 600
-_SERVICE_ACCOUNT_PAUSE_S = 0.1
+_SERVICE_ACCOUNT_WITHIN_S = 60.0
 # report an unreachable cluster soon; only a running test repeats requests for longer
 _FIRST_CONTACT = RetryPolicy(give_up_after_s=10.0)
 _PAGE = "500"
@@ -138,11 +137,15 @@ async def make_namespaces(
 
 async def _await_service_account(client: ApiClient, namespace: str) -> None:
     """Wait for it: without it the first pods are refused, and the delay would count as the cluster's latency."""
-    for _try in range(_SERVICE_ACCOUNT_TRIES):
+
+    async def find_problem() -> str:
         if await client.exists(f"{_NAMESPACES}/{namespace}/serviceaccounts/default"):
-            return
-        await asyncio.sleep(_SERVICE_ACCOUNT_PAUSE_S)
-    raise ClusterError(f"namespace {namespace} has no service account yet: does the controller manager run?")
+            return ""
+        return f"namespace {namespace} has no service account yet: does the controller manager run?"
+
+    problem = await wait_without_problem(find_problem, _SERVICE_ACCOUNT_WITHIN_S)
+    if problem:
+        raise ClusterError(problem)
 
 
 async def read_nodes(client: ApiClient, levels: Sequence[str]) -> list[dict[str, Any]] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     CHAT,
     COMPLETIONS,
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Invocation,
     Load,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, reading_results
 
 _CONFIG = "inference_perf.json"
 _RECORDS = "per_request_lifecycle_metrics.json"
@@ -116,15 +116,11 @@ def _distribution(mean: int, deviation: int, lowest: int, highest: int) -> Mappi
 
 
 def _count(folder: Path) -> Counts:
-    try:
+    with reading_results("inference-perf", _SUMMARY):
         found = json.loads((folder / _SUMMARY).read_bytes())
         completed, failures = found["successes"]["count"], found["failures"]
         reason = next(iter(failures.get("by_label") or {}), "the results have no reason")
         return Counts(completed + failures["count"], failures["count"], reason)
-    except FileNotFoundError as error:
-        raise DataQualityError(f"inference-perf left no {_SUMMARY}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataQualityError(f"{_SUMMARY} of inference-perf cannot be read: {error}") from error
 
 
 INFERENCE_PERF = Generator(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.psap.perf.plugins.module_utils.base.errors import DataQualityError, UsageError
+from ansible_collections.psap.perf.plugins.module_utils.base.errors import UsageError
 from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contract import (
     API_KEY,
     CHAT,
@@ -18,7 +18,7 @@ from ansible_collections.psap.perf.plugins.module_utils.serving.generators.contr
     Invocation,
     Load,
 )
-from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts
+from ansible_collections.psap.perf.plugins.module_utils.serving.request_counts import Counts, reading_results
 
 _RESULTS = "benchmark.json"
 # more than a trace has: --no-oversample ends at its last request
@@ -67,14 +67,10 @@ def _data(load: Load, folders: Folders) -> Iterator[str]:
 
 
 def _count(folder: Path) -> Counts:
-    try:
+    with reading_results("vllm-bench", _RESULTS):
         errors = json.loads((folder / _RESULTS).read_bytes())["errors"]
         reasons = [text.strip().rpartition("\n")[2] for text in errors if text]
         return Counts(len(errors), len(reasons), reasons[0] if reasons else "")
-    except FileNotFoundError as error:
-        raise DataQualityError(f"vllm-bench left no {_RESULTS}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataQualityError(f"{_RESULTS} of vllm-bench cannot be read: {error}") from error
 
 
 VLLM_BENCH = Generator(
