@@ -84,6 +84,19 @@ def changed_job() -> Manifest:
     return {**JOB, "spec": {"a": 2}}
 
 
+def test_namespace_keeps_the_labels_of_other_commands() -> None:
+    server = Server("Namespace")
+    space: Manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    marked = {**space, "metadata": {"name": "n", "labels": {"psap.perf/made-for": "a", "other": "b"}}}
+    apply_manifest(server, marked)
+    apply_manifest(server, {**space, "metadata": {"name": "n", "labels": {"psap.perf/users-of": "c"}}})
+    assert server.objects["Namespace", "n"]["metadata"]["labels"] == {
+        "psap.perf/made-for": "a",
+        "psap.perf/users-of": "c",
+    }
+    assert "labels" not in space["metadata"]
+
+
 def test_second_apply_changes_nothing() -> None:
     server = Server()
     assert apply_manifest(server, JOB).changed

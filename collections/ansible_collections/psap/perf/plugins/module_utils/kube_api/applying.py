@@ -14,6 +14,8 @@ from ansible_collections.psap.perf.plugins.module_utils.kube_api.deleting import
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.manifests import Manifest, hidden, stable, title
 from ansible_collections.psap.perf.plugins.module_utils.kube_api.query import Query
 
+_MARKS = "psap.perf/"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -59,6 +61,8 @@ def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Re
     if check_mode and (before is None or not cluster.serves(manifest["apiVersion"], manifest["kind"])):
         # an earlier command of the run may create the namespace or the CRD
         return Outcome(title(manifest), True, "", _shown(manifest))
+    if before is not None and manifest["kind"] == "Namespace":
+        manifest = _with_existing_marks(manifest, before)
     try:
         after = cluster.apply(manifest, dry_run=check_mode)
     except InvalidError as error:
@@ -72,6 +76,18 @@ def _apply(cluster: Cluster, manifest: Manifest, check_mode: bool, replacing: Re
         # an apply without changes does not change the object's version
         changed = before is None or before["metadata"]["resourceVersion"] != after["metadata"]["resourceVersion"]
     return Outcome(title(manifest), changed, _shown(before), _shown(after))
+
+
+def _with_existing_marks(manifest: Manifest, before: Manifest) -> Manifest:
+    """Return the manifest of a namespace with the labels of this collection that the namespace has.
+
+    Commands recognize by them the namespaces that they created. To apply another command's manifest of the same
+    namespace would remove them.
+    """
+    metadata = manifest["metadata"]
+    found = (before["metadata"].get("labels") or {}).items()
+    marks = {key: value for key, value in found if key.startswith(_MARKS)}
+    return {**manifest, "metadata": {**metadata, "labels": {**marks, **(metadata.get("labels") or {})}}}
 
 
 def _is_immutable(error: InvalidError) -> bool:
