@@ -49,7 +49,8 @@ SERVE = (
     # random weights; vLLM may use 40 % of the memory of its container
     *("--load-format=dummy", "--dtype=float32", "--enforce-eager", "--gpu-memory-utilization=0.4"),
     *("--enable-prompt-tokens-details", f"--profiler-config.torch_profiler_dir={PROFILES}"),
-    "--profiler-config.profiler=torch",
+    # with the stacks of Python, a profile of 24 requests needs more memory than the container has
+    *("--profiler-config.profiler=torch", "--profiler-config.torch_profiler_with_stack=false"),
 )
 ON_REAL_NODE = {
     "nodeSelector": {"lab.psap.perf/real": "true"},
